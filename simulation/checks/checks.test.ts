@@ -501,11 +501,16 @@ test.each(plants)('%s is found by %s', async (_what, by, change) => {
   expect(new Set(findings.map(({ check }) => check)), JSON.stringify(findings, null, 1)).toEqual(new Set(by));
 });
 
-test('a short silence says nothing, and neither does one before the last change', async () => {
+test('a short silence says nothing, nor does one before the last change or before a refund that waits for money', async () => {
   const capturing = `update payment set status = 'capturing', version = 9, wake_at = now() where invoice_id = '${world.shipped.id}'`;
+  const waits = JSON.stringify({ refund: { id: '100', waitsUntil: '2030-01-19T10:00:00.000000Z' } });
+  const waitingForMoney = capturing
+    .replace(`'capturing'`, `'refunding'`)
+    .replace('version = 9', `version = 9, state = (state::jsonb || '${waits}')::json`);
   for (const change of [
     { sql: capturing, heard: silentAbout(world.shipped, 64_999) },
     { sql: capturing.replace('9', '10'), heard: silentAbout(world.shipped, 65_000) },
+    { sql: waitingForMoney, heard: silentAbout(world.shipped, 65_000) },
   ])
     expect((await found(change)).filter(({ check }) => check === 'waiting')).toEqual([]);
 });

@@ -23,12 +23,15 @@ credits_pending = sums.credits_pending + excluded.credits_pending;
 
 -- await_search_position
 select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
-or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch from search_position for update;
+or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
+from search_position for update;
 
 -- begin_search_rebuild
 update search_position set rebuild_after = '', rebuilt = 0,
-seen = case when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
-or exists (select from webhook_feed where mismatch_since is not null) then pg_current_snapshot()::text else seen end;
+seen = case
+when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+or exists (select from webhook_feed where mismatch_since is not null)
+then pg_current_snapshot()::text else seen end;
 
 -- cancel_consent_link
 update consent_link set cancelled_at = $1::timestamptz where consent_link_id = $2::text;
@@ -109,8 +112,8 @@ returning invoice_id
 ), posted as (
 insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
 currency, reference, approval_code, content, wake_at, attempts)
-select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, $22::text, $23::timestamptz, $24::int8,
-$25::text, $26::text, $27::text, $28::json, $29::timestamptz, 1
+select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, $22::text, $23::timestamptz, $24::int8, $25::text,
+$26::text, $27::text, $28::json, $29::timestamptz, 1
 from changed_series
 where $22::text is not null
 on conflict do nothing
@@ -150,16 +153,16 @@ from changed_series left join changed on true;
 
 -- change_destination
 with changed as (
-update destination set version = version + 1, changed_at = greatest(destination.changed_at, $1::timestamptz), status = $2::text, failure = $3::json,
+update destination set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), status = $2::text,
+failure = $3::json,
 -- After an inconclusive check the job runner decides when the next is due.
 wake_at = case when $2::text = 'checking' then wake_at end,
 attempts = case when $2::text = 'checking' then attempts else 0 end,
 stuck_at = null, stuck_reason = null
 where destination_id = $4::text and version = $5::int4
 returning destination_id, party_id, version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select destination_id, version, 'destination', party_id, changed_at, $6::json from changed)
-select version from changed;
+)
+select append_event('destination', destination_id, version, party_id, changed_at, $6::json) as version from changed;
 
 -- change_exchange_note
 update exchange_note set meaning = $1::text, heard = $2::json
@@ -167,26 +170,22 @@ where bank_id = $3::text and note_key = $4::text and meaning = 'waits';
 
 -- change_identity
 with changed as (
-update identity set version = version + 1, changed_at = greatest(identity.changed_at, $1::timestamptz), level = $2::text, is_blocked = $3::bool,
-effective_challenge = $4::text
+update identity set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), level = $2::text,
+is_blocked = $3::bool, effective_challenge = $4::text
 where identity_id = $5::text and version = $6::int4
 returning identity_id, party_id, version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select identity_id, version, 'identity', party_id, changed_at, $7::json from changed)
-select version from changed;
+)
+select append_event('identity', identity_id, version, party_id, changed_at, $7::json) as version from changed;
 
 -- change_invoice
 with changed as (
 update invoice
-set version = version + 1, changed_at = greatest(invoice.changed_at, $1::timestamptz), status = $2::text, reason = $3::text,
+set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), status = $2::text, reason = $3::text,
 wake_at = $4::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
 where invoice_id = $5::text and version = $6::int4
 returning invoice_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $7::json from changed
 )
-select version from changed;
+select append_event('invoice', invoice_id, version, party_id, changed_at, $7::json) as version from changed;
 
 -- change_overdraft
 update ledger_account set overdraft_minor = $1::int8
@@ -253,18 +252,15 @@ set approved = earlier.approved + excluded.approved, declined = earlier.declined
 select version, record_journal(changed.invoice_id, $19::text, changed.changed_at, $20::json) as journal from changed;
 
 -- change_series
-with changed_series as (
+with changed as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 terms = $4::json, changed_at = $5::timestamptz, wake_at = $6::timestamptz,
 attempts = 0, stuck_at = null, stuck_reason = null
 where series_id = $7::text and version = $8::int4
 returning series_id, party_id, version, changed_at
-), noted as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $9::json from changed_series
 )
-select version from changed_series;
+select append_event('series', series_id, version, party_id, changed_at, $9::json) as version from changed;
 
 -- claim_banks_to_watch
 update bank set checked_at = $1::timestamptz
@@ -1337,12 +1333,12 @@ exists (select from line as other where other.operation_id = ours.counterpart_id
 'ours', case when certainty is not null then json_build_object(
 'bankId', bank_id, 'kind', ours.kind, 'sign', ours.sign, 'minor', ours.amount_minor, 'currency', ours.currency,
 'originalId', ours.original_id, 'cardMask', ours.card_mask, 'certainty', certainty, 'object', object,
-'objectId', object_id, 'status', status, 'partyId', party_id, 'askedAt', to_char(asked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-'knownAt', to_char(known_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) end,
+'objectId', object_id, 'status', status, 'partyId', party_id, 'askedAt', instant_text(asked_at),
+'knownAt', instant_text(known_at)) end,
 'line', case when sequence is not null then json_build_object(
 'sequence', sequence, 'copy', copy, 'kind', line.kind, 'sign', line.sign, 'minor', line.amount_minor,
 'currency', line.currency, 'originalId', line.original_id, 'cardMask', line.card_mask,
-'at', to_char(booked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) end)) as pair
+'at', instant_text(booked_at)) end)) as pair
 from ours full join line using (operation_id)
 )
 select count(*) filter (where verdict = 'equal') as equal,
@@ -1357,7 +1353,7 @@ where bank_id = $3::text and stopped_at is not null returning bank_id;
 -- copy_to_search_invoice
 insert into search_invoice as copy (party_id, shop_id, invoice_id, created_at, status, amount_minor, external_id)
 select invoice.party_id, invoice.shop_id, invoice.invoice_id, invoice.created_at, invoice.status, invoice.amount_minor, invoice.external_id
-from json_array_elements_text($1::json) as changed (id) join invoice on invoice.invoice_id = changed.id
+from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from invoice where invoice_id = changed.id offset 0) as invoice
 order by invoice.invoice_id
 on conflict (party_id, invoice_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, created_at = excluded.created_at, status = excluded.status, amount_minor = excluded.amount_minor, external_id = excluded.external_id
@@ -1368,8 +1364,13 @@ insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, c
 select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.terms->'flow'->>'type', case when payment.status in ('captured', 'refunding', 'refunded')
 then payment.captured_minor else payment.amount_minor end, payment.external_id, coalesce(payment.terms->'payer'->>'customerId', payment.terms->'payer'->'savedBy'->>'customerId'), lower(payment.terms->'payer'->'contactInfo'->>'email'), payment.terms->'payer'->'clientInfo'->>'ip', payment.terms->'payer'->'clientInfo'->>'fingerprint', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'bin', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'lastDigits', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'paymentSystem', case when payment.state->'approval'->'references' is null then payment.state->'approval'->>'reference'
 else payment.state->'approval'->'references'->>'rrn' end, payment.state->'approval'->>'approvalCode'
-from json_array_elements_text($1::json) as changed (id) join (payment left join payment as parent
-on parent.invoice_id = payment.terms->'payer'->'parent'->>'invoiceId' and parent.payment_id = payment.terms->'payer'->'parent'->>'paymentId') on payment.invoice_id = changed.id
+from json_array_elements_text($1::json) as changed (id) cross join 
+lateral (select * from payment where invoice_id = changed.id offset 0) as payment
+left join lateral (
+select terms from payment as parent
+where parent.invoice_id = payment.terms->'payer'->'parent'->>'invoiceId' and parent.payment_id = payment.terms->'payer'->'parent'->>'paymentId'
+offset 0
+) as parent on true
 order by payment.invoice_id
 on conflict (party_id, invoice_id, payment_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code
@@ -1378,7 +1379,13 @@ where copy.* is distinct from excluded.*;
 -- copy_to_search_refund
 insert into search_refund as copy (party_id, shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn)
 select refund.party_id, payment.shop_id, refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.external_id, refund.rrn
-from json_array_elements_text($1::json) as changed (id) join (refund join payment using (invoice_id, payment_id)) on refund.invoice_id = changed.id
+from json_array_elements_text($1::json) as changed (id) cross join 
+lateral (select * from refund where invoice_id = changed.id offset 0) as refund
+cross join lateral (
+select shop_id from payment
+where payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+offset 0
+) as payment
 order by refund.invoice_id
 on conflict (party_id, invoice_id, payment_id, refund_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, refund_id = excluded.refund_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, rrn = excluded.rrn
@@ -1402,7 +1409,8 @@ select count(*) as paused from terminal left join test_clock using (party_id)
 where paused_until > $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' and retired_at is null;
 
 -- count_pending_refunds
-select count(*) as pending, count(*) filter (where refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as overdue
+select count(*) as pending,
+count(*) filter (where refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as overdue
 from binding left join test_clock using (party_id) where refund_due_at is not null;
 
 -- count_refunds_by_external_id
@@ -1513,17 +1521,15 @@ select exists (select from gone) as is_deleted, terminals from kept;
 
 -- delete_customer
 with changed as (
-update customer set version = version + 1, changed_at = greatest(customer.changed_at, $1::timestamptz), status = 'deleted', active_binding_id = null
+update customer set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), status = 'deleted',
+active_binding_id = null
 where customer_id = $2::text and version = $3::int4
 returning customer_id, party_id, version, changed_at
 ), expedited as (
 update binding set wake_at = $1::timestamptz
 from changed where binding.customer_id = changed.customer_id and wake_at > $1::timestamptz
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select customer_id, version, 'customer', party_id, changed_at, $4::json from changed
 )
-select version from changed;
+select append_event('customer', customer_id, version, party_id, changed_at, $4::json) as version from changed;
 
 -- delete_expired_security_codes
 delete from security_code where session_id in
@@ -1571,9 +1577,9 @@ select card_id from gone;
 
 -- delete_shop_guard
 with forgotten as (
-delete from shop_outcome where ($1::text is null or party_id = $2::text and shop_id = $1::text)
+delete from shop_outcome where $1::text is null or party_id = $2::text and shop_id = $1::text
 )
-delete from shop_guard where ($1::text is null or party_id = $2::text and shop_id = $1::text) returning bin;
+delete from shop_guard where $1::text is null or party_id = $2::text and shop_id = $1::text returning bin;
 
 -- delete_unretained_cards
 with gone as (
@@ -2632,21 +2638,17 @@ select not exists (select from unchanged) as version_conflict, exists (select fr
 exists (select from changed) as is_made, exists (select from opened_address) as address_opened, exists (select from opened_card) as card_opened;
 
 -- insert_card
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createPaymentResource', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), made as (
+with made as (
 insert into card (card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash, stored_at, external_id, ciphertext, key_version)
-select $3::text, $1::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz, $10::text, $11::text, $12::json, $13::bytea, $14::int4, $4::bytea, $15::timestamptz, $2::text, $16::bytea, $17::int4 from claimed
+select $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::timestamptz, $8::text, $9::text, $10::json, $11::bytea, $12::int4, $13::bytea, $14::timestamptz, $15::text, $16::bytea, $17::int4
+where claim_external_id($2::text, 'createPaymentResource', $15::text, $1::text, $13::bytea)
 returning card_id
 ), code as (
 insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
-select $5::text, $3::text, $18::int4, $19::bytea, $20::timestamptz from made, security_code_key
-where security_code_key.half_hour = $18::int4 and security_code_key.wrapped = $21::bytea
-returning session_id)
+select $3::text, $1::text, $18::int4, $19::bytea, $20::timestamptz from made, security_code_key as key
+where key.half_hour = $18::int4 and key.wrapped = $21::bytea
+returning session_id
+)
 select exists (select from code) as has_code from made;
 
 -- insert_card_decline
@@ -2712,33 +2714,19 @@ where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 select coalesce((select version from changed), version_conflict()) as version from changed_series;
 
 -- insert_consent_link
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createConsentLink', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-)
 insert into consent_link (consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at)
-select $3::text, $1::text, $5::text, $6::text, $7::json, $8::text, $9::text, $2::text, $10::timestamptz, $11::timestamptz, $12::text, $13::text, $14::timestamptz from claimed
+select $1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::text, $12::text, $13::timestamptz
+where claim_external_id($2::text, 'createConsentLink', $8::text, $1::text, $14::bytea)
 returning consent_link_id;
 
 -- insert_customer
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createCustomer', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
+with changed as (
 insert into customer (customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::json, $11::json, $2::text, $12::int4, $13::timestamptz from claimed
+select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::timestamptz, $8::json, $9::json, $10::text, $11::int4, $12::timestamptz
+where claim_external_id($2::text, 'createCustomer', $10::text, $1::text, $13::bytea)
 returning customer_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select customer_id, version, 'customer', party_id, changed_at, $14::json from changed
 )
-select customer_id from changed;
+select append_event('customer', customer_id, version, party_id, changed_at, $14::json) as version from changed;
 
 -- insert_data_key
 insert into data_key (purpose, key_version, wrapped, master_key_id, created_at, form)
@@ -2749,24 +2737,19 @@ on conflict do nothing returning key_version;
 with changed as (
 insert into deposit (deposit_id, party_id, wallet_id, identity_id, source_id, created_at, amount_minor, currency, description, reversed_at, changed_at) values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::timestamptz, $7::int8, $8::text, $9::text, $10::timestamptz, $6::timestamptz)
 on conflict do nothing returning deposit_id, party_id, 1 as version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select deposit_id, version, 'deposit', party_id, changed_at, $11::json from changed)
-select record_journal(changed.deposit_id, $12::text, changed.changed_at, $13::json) as journal from changed;
+)
+select append_event('deposit', deposit_id, version, party_id, changed_at, $11::json) as version,
+record_journal(deposit_id, $12::text, changed_at, $13::json) as journal
+from changed;
 
 -- insert_destination
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createDestination', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
+with changed as (
 insert into destination (destination_id, party_id, identity_id, version, name, currency, status, created_at, card_token, card_hash, card, failure, metadata, external_id, changed_at, wake_at, attempts)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::text, $10::timestamptz, $11::text, $12::bytea, $13::json, $14::json, $15::json, $2::text, $10::timestamptz, $16::timestamptz, $17::int4 from claimed
+select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::text, $8::timestamptz, $9::text, $10::bytea, $11::json, $12::json, $13::json, $14::text, $8::timestamptz, $15::timestamptz, $16::int4
+where claim_external_id($2::text, 'createDestination', $14::text, $1::text, $17::bytea)
 returning destination_id, party_id, version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select destination_id, version, 'destination', party_id, changed_at, $18::json from changed)
-select destination_id from changed;
+)
+select append_event('destination', destination_id, version, party_id, changed_at, $18::json) as version from changed;
 
 -- insert_exchange_note
 insert into exchange_note (bank_id, note_key, operation_id, what, heard, meaning, noted_at)
@@ -2774,18 +2757,13 @@ values ($1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::timestam
 on conflict do nothing returning note_key;
 
 -- insert_identity
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createIdentity', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
-insert into identity (identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, sender, changed_at) select $3::text, $1::text, $5::int4, $6::text, $7::text, $8::text, $9::text, $10::bool, $11::timestamptz, $12::json, $2::text, $13::text, $14::json, $11::timestamptz from claimed
+with changed as (
+insert into identity (identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, sender, changed_at)
+select $1::text, $2::text, $3::int4, $4::text, $5::text, $6::text, $7::text, $8::bool, $9::timestamptz, $10::json, $11::text, $12::text, $13::json, $9::timestamptz
+where claim_external_id($2::text, 'createIdentity', $11::text, $1::text, $14::bytea)
 returning identity_id, party_id, version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select identity_id, version, 'identity', party_id, changed_at, $15::json from changed)
-select identity_id from changed;
+)
+select append_event('identity', identity_id, version, party_id, changed_at, $15::json) as version from changed;
 
 -- insert_identity_challenge
 insert into identity_challenge (identity_id, challenge_id, type, proofs, status, created_at, failure_reason) values ($1::text, $2::text, $3::text, $4::json, $5::text, $6::timestamptz, $7::text);
@@ -2817,55 +2795,13 @@ join json_to_recordset($5::json) as given (customer_id text, facts json) using (
 select case when count(*) = json_array_length($1::json) then 0 else version_conflict() end as conflicts from moved;
 
 -- insert_invoice
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createInvoice', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $9::timestamptz, $21::timestamptz from claimed
+with changed as (
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, changed_at, wake_at)
+select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::timestamptz, $8::timestamptz, $9::int8, $10::text, $11::text, $12::text, $13::json, $14::json, $15::json, $16::json, $17::text, $18::text, $19::json, $20::int8, $7::timestamptz, $21::timestamptz
+where claim_external_id($2::text, $22::text, $23::text, $1::text, $24::bytea)
 returning invoice_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
 )
-select invoice_id from changed;
-
--- insert_invoice_by_template_token
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createInvoiceByTemplateToken', $2::text || '/' || $3::text, $4::text, $5::bytea where $3::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $3::text is null or exists (select from claim)
-), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
-select $4::text, $1::text, $6::text, $7::int4, $8::text, $9::text, $10::timestamptz, $11::timestamptz, $12::int8, $13::text, $14::text, $15::text, $16::json, $17::json, $18::json, $19::json, $3::text, $2::text, $20::json, $10::timestamptz, $21::timestamptz from claimed
-returning invoice_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
-)
-select invoice_id from changed;
-
--- insert_invoice_from_template
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createInvoiceWithTemplate', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $9::timestamptz, $21::timestamptz from claimed
-returning invoice_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
-)
-select invoice_id from changed;
+select append_event('invoice', invoice_id, version, party_id, changed_at, $25::json) as version from changed;
 
 -- insert_invoice_stop
 insert into invoice_stop (invoice_id, payment_id, stopped_at, rule, pack, decline_class)
@@ -2873,15 +2809,9 @@ values ($1::text, $2::text, $3::timestamptz, $4::text, $5::text, $6::text)
 on conflict do nothing;
 
 -- insert_invoice_template
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createInvoiceTemplate', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-)
 insert into invoice_template (invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at)
-select $3::text, $1::text, $5::text, $6::text, $7::text, $8::json, $9::json, $10::json, $2::text, $11::timestamptz from claimed
+select $1::text, $2::text, $3::text, $4::text, $5::text, $6::json, $7::json, $8::json, $9::text, $10::timestamptz
+where claim_external_id($2::text, 'createInvoiceTemplate', $9::text, $1::text, $11::bytea)
 returning invoice_template_id;
 
 -- insert_next_webhook_key
@@ -2902,8 +2832,9 @@ on conflict do nothing returning party_id;
 -- insert_payer_email
 insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
 currency, reference, approval_code, content, wake_at, attempts)
-values ($1::text, $2::text, $3::text, $4::text, 'waiting', $5::timestamptz, $6::text, $7::timestamptz, $8::int8,
-$9::text, $10::text, $11::text, $12::json, $5::timestamptz, 0)
+values ($1::text, $2::text, $3::text, $4::text, 'waiting', $5::timestamptz, $6::text, $7::timestamptz, $8::int8, $9::text,
+$10::text, $11::text, $12::json,
+$5::timestamptz, 0)
 on conflict do nothing;
 
 -- insert_payment
@@ -2986,8 +2917,8 @@ select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid
 
 -- insert_security_code
 insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
-select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from security_code_key join card on card.card_id = $2::text
-where security_code_key.half_hour = $3::int4 and security_code_key.wrapped = $6::bytea
+select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from card, security_code_key as key
+where card.card_id = $2::text and key.half_hour = $3::int4 and key.wrapped = $6::bytea
 returning session_id;
 
 -- insert_security_code_key
@@ -3001,67 +2932,33 @@ insert into series (series_id, party_id, shop_id, version, status, card_key, car
 values ($1::text, $2::text, $3::text, $4::int4, $5::text, $6::bytea, $7::text, $8::text, $9::json, $10::json, $11::timestamptz, $12::timestamptz)
 on conflict do nothing
 returning series_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $13::json from changed
 )
-select series_id from changed;
+select append_event('series', series_id, version, party_id, changed_at, $13::json) as version from changed;
 
 -- insert_shop
 insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at) values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
 on conflict do nothing returning shop_id;
 
 -- insert_wallet
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createWallet', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
-insert into wallet (wallet_id, party_id, identity_id, name, currency, created_at, metadata, external_id) select $3::text, $1::text, $5::text, $6::text, $7::text, $8::timestamptz, $9::json, $2::text from claimed
+with changed as (
+insert into wallet (wallet_id, party_id, identity_id, name, currency, created_at, metadata, external_id)
+select $1::text, $2::text, $3::text, $4::text, $5::text, $6::timestamptz, $7::json, $8::text
+where claim_external_id($2::text, 'createWallet', $8::text, $1::text, $9::bytea)
 returning wallet_id, party_id, 1 as version, created_at as changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select wallet_id, version, 'wallet', party_id, changed_at, $10::json from changed)
-select wallet_id from changed;
+)
+select append_event('wallet', wallet_id, version, party_id, changed_at, $10::json) as version from changed;
 
 -- insert_wallet_transfer
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createTransfer', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
-insert into wallet_transfer (transfer_id, party_id, sender_id, receiver_id, created_at, amount_minor, currency, status, external_id) select $3::text, $1::text, $5::text, $6::text, $7::timestamptz, $8::int8, $9::text, $10::text, $2::text from claimed
+with changed as (
+insert into wallet_transfer (transfer_id, party_id, sender_id, receiver_id, created_at, amount_minor, currency, status, external_id)
+select $1::text, $2::text, $3::text, $4::text, $5::timestamptz, $6::int8, $7::text, $8::text, $9::text
+where claim_external_id($2::text, 'createTransfer', $9::text, $1::text, $10::bytea)
 returning transfer_id, party_id, json_array_length($11::json) as version, created_at as changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select transfer_id, version - json_array_length($11::json) + entry.ordinal::int, 'wallet_transfer', party_id,
-changed_at, entry.facts
-from changed, json_array_elements($11::json) with ordinality as entry (facts, ordinal)
-), counted as (
-insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
-select subject, $9::text, period, $8::int8, 1
-from claimed, json_to_recordset($12::json) as counter (subject text), unnest(array[$13::text, $14::text]) as period
-order by subject collate "C", period collate "C"
-on conflict (subject, currency, period) do update
-set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts + 1
-returning subject, period, amount_minor, payouts
-), exceeded as (
-select json_agg(turnover) as found
-from (
-select subject, max(amount_minor) filter (where period = $14::text) as day_minor,
-max(payouts) filter (where period = $14::text) as day_payouts,
-max(amount_minor) filter (where period = $13::text) as month_minor
-from counted group by subject
-) as turnover
-join json_to_recordset($12::json) as counter (subject text, day_minor_most int8, day_payouts_most int8, month_minor_most int8)
-using (subject)
-where day_minor > day_minor_most or day_payouts > day_payouts_most or month_minor > month_minor_most
 )
-select case when found is not null then reject_over_limit(found) else record_journal(changed.transfer_id, $15::text, changed.changed_at, $16::json) end as journal
-from changed, exceeded;
+select append_events('wallet_transfer', transfer_id, version, party_id, changed_at, $11::json) as version,
+count_turnover($12::json, $7::text, $6::int8, $13::text, $14::text) as counted,
+record_journal(transfer_id, $15::text, changed_at, $16::json) as journal
+from changed;
 
 -- insert_webhook
 with made as (
@@ -3076,15 +2973,10 @@ select webhook_id, $10::int4, $11::text, $12::text, $13::bytea, $14::int4, $15::
 select webhook_id from made;
 
 -- insert_withdrawal
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createWithdrawal', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
+with changed as (
 insert into withdrawal (withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, changed_at, wake_at, attempts, is_unsent)
-select $3::text, $1::text, $5::text, $6::text, $7::text, $8::int4, $9::text, $10::timestamptz, $11::int8, $12::int8, $13::text, $14::json, $15::json, $2::text, $10::timestamptz, $16::timestamptz, $17::int4, true from claimed
+select $1::text, $2::text, $3::text, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz, $9::int8, $10::int8, $11::text, $12::json, $13::json, $14::text, $8::timestamptz, $15::timestamptz, $16::int4, true
+where claim_external_id($2::text, 'createWithdrawal', $14::text, $1::text, $17::bytea)
 returning withdrawal_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
@@ -3097,34 +2989,16 @@ select one.* from changed, json_to_recordset($19::json) as one (aggregate_id tex
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
-), counted as (
-insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
-select subject, $13::text, period, $11::int8, 1
-from claimed, json_to_recordset($20::json) as counter (subject text), unnest(array[$21::text, $22::text]) as period
-order by subject collate "C", period collate "C"
-on conflict (subject, currency, period) do update
-set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts + 1
-returning subject, period, amount_minor, payouts
-), exceeded as (
-select json_agg(turnover) as found
-from (
-select subject, max(amount_minor) filter (where period = $22::text) as day_minor,
-max(payouts) filter (where period = $22::text) as day_payouts,
-max(amount_minor) filter (where period = $21::text) as month_minor
-from counted group by subject
-) as turnover
-join json_to_recordset($20::json) as counter (subject text, day_minor_most int8, day_payouts_most int8, month_minor_most int8)
-using (subject)
-where day_minor > day_minor_most or day_payouts > day_payouts_most or month_minor > month_minor_most
 )
-select case when found is not null then reject_over_limit(found) else record_journal(changed.withdrawal_id, $23::text, changed.changed_at, $24::json) end as journal
-from changed, exceeded;
+select count_turnover($20::json, $11::text, $9::int8, $21::text, $22::text) as counted,
+record_journal(changed.withdrawal_id, $23::text, changed.changed_at, $24::json) as journal
+from changed;
 
 -- keep_card
-with asked as (select) update card
+update card
 set is_retained = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
 retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($1::text))::json
-from asked where card_id = $2::text and card.party_id = $3::text
+where card_id = $2::text and party_id = $3::text
 returning card_id;
 
 -- limit_search_time
@@ -3180,11 +3054,12 @@ order by created_at desc, invoice_template_id limit $2::int4;
 select key_id from api_key where livemode = $1::bool and revoked_at is null;
 
 -- list_newest_payments
-select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, (payment.stuck_reason is not null
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at,
+payment.stuck_reason is not null
 or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
-and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) as is_waiting,
+and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as is_waiting,
 payment.attempts, payment.wake_at, payment.stuck_at, payment.stuck_reason,
-invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms' as own_now
+invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' as own_now
 from payment
 join lateral (
 select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
@@ -3196,14 +3071,16 @@ order by payment.invoice_id desc, payment.payment_id desc limit $5::int4;
 
 -- list_parties
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-from party left join test_clock using (party_id) order by party.created_at;
+from party left join test_clock using (party_id)
+order by party.created_at;
 
 -- list_payments_of_invoice
-select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, (payment.stuck_reason is not null
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at,
+payment.stuck_reason is not null
 or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
-and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) as is_waiting,
+and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as is_waiting,
 payment.attempts, payment.wake_at, payment.stuck_at, payment.stuck_reason,
-invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms' as own_now
+invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' as own_now
 from payment
 join lateral (
 select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
@@ -3235,11 +3112,13 @@ null, null, terms from payout_terminal
 where party_id = $1::text order by shop_id nulls last, retired_at is not null, priority, terminal_id;
 
 -- list_waiting_payments
-select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, (payment.stuck_reason is not null
+select * from (
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at,
+payment.stuck_reason is not null
 or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
-and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) as is_waiting,
+and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as is_waiting,
 payment.attempts, payment.wake_at, payment.stuck_at, payment.stuck_reason,
-invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms' as own_now
+invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' as own_now
 from (
 select * from payment
 where wake_at <= $2::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
@@ -3250,11 +3129,11 @@ join lateral (
 select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
 ) as invoice on true
 left join test_clock on test_clock.party_id = payment.party_id
-where (payment.stuck_reason is not null
-or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
-and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) and ($3::text::text is null or payment.party_id = $3::text)
+where ($3::text::text is null or payment.party_id = $3::text)
 and ($4::text::text is null or payment.shop_id = $4::text)
-order by invoice.changed_at, payment.invoice_id limit $5::int4;
+) as payment
+where is_waiting
+order by changed_at, invoice_id limit $5::int4;
 
 -- list_wallets
 select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level,
@@ -3304,7 +3183,8 @@ select party_id from party where party_id = $1::text for no key update;
 
 -- lock_search_position
 select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
-or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch from search_position for update skip locked;
+or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
+from search_position for update skip locked;
 
 -- lock_series
 select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
@@ -3405,14 +3285,10 @@ update withdrawal set terms = $1::json, wake_at = $2::timestamptz, sends = sends
 where withdrawal_id = $3::text and version = $4::int4 and sends = $5::int4 and not is_unsent and status = 'sending'
 and attempts = 1
 returning withdrawal_id, greatest(changed_at, $6::timestamptz) as changed_at
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($7::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select record_journal(changed.withdrawal_id, $8::text, changed.changed_at, $9::json) as journal from changed;
+select record_exchanges($7::json) as exchanges,
+record_journal(withdrawal_id, $8::text, changed_at, $9::json) as journal
+from changed;
 
 -- moved_test_clocks
 select party_id, offset_ms from test_clock where offset_ms > 0;
@@ -3534,6 +3410,11 @@ where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
 -- read_api_key
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = $1::text;
 
+-- read_api_key_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, key_id text)
+cross join lateral (select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = asked.key_id offset 0) as found;
+
 -- read_bank
 select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped,
 case when starts_with(abilities, url || ' ') then substr(abilities, length(url) + 2) end as abilities
@@ -3562,6 +3443,26 @@ from customer
 left join binding on binding.customer_id = customer.customer_id and binding.binding_id = $1::text
 where customer.customer_id = $2::text and customer.party_id = $3::text
 and customer.status <> 'deleted';
+
+-- read_binding_of_customer_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, customer_id text, party_id text, binding_id text)
+cross join lateral (select customer.changed_at, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version, (
+select before.binding_id from binding as before
+where before.customer_id = customer.customer_id and before.bound_at_version is not null
+and before.binding_id <> asked.binding_id
+order by before.bound_at_version desc limit 1
+) as bound_before
+from customer
+left join binding on binding.customer_id = customer.customer_id and binding.binding_id = asked.binding_id
+where customer.customer_id = asked.customer_id and customer.party_id = asked.party_id
+and customer.status <> 'deleted' offset 0) as found;
+
+-- read_binding_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, customer_id text, binding_id text)
+cross join lateral (select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from binding join customer using (customer_id)
+where customer_id = asked.customer_id and binding_id = asked.binding_id offset 0) as found;
 
 -- read_bindings_of_customer
 select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version
@@ -3594,6 +3495,11 @@ where claim.party_id = $1::text and claim.operation = 'createPaymentResource' an
 -- read_card_of_party
 select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash from card where card_id = $1::text and party_id = $2::text;
 
+-- read_card_of_party_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, card_id text, party_id text)
+cross join lateral (select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash from card where card_id = asked.card_id and party_id = asked.party_id offset 0) as found;
+
 -- read_cards_of_destinations
 select distinct card_token from destination where card_token in (select json_array_elements_text($1::json));
 
@@ -3602,7 +3508,8 @@ select category_id, name, description from category order by category_id;
 
 -- read_changed_invoices
 with found as materialized (
-select aggregate_id, written_in from event where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(($1::text)::pg_snapshot)
+select aggregate_id, written_in from event
+where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(($1::text)::pg_snapshot)
 and not pg_visible_in_snapshot(written_in, ($1::text)::pg_snapshot)
 order by written_in fetch first ($2::int4) rows with ties
 )
@@ -3651,6 +3558,50 @@ where series_id = $1::text and invoice_id is distinct from $2::text
 ) as others on true
 where series_id = $1::text;
 
+-- read_charge_history_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, series_id text, invoice_id text, amount_minor int8, currency text, declines_after timestamptz)
+cross join lateral (
+select
+series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, card_stops,
+(select max(created_at) from series_attempt where series_id = asked.series_id and outcome <> 'unsent'
+and decline_class is distinct from 'configuration') as last_attempt_at,
+others.captured_at as last_captured_at, others.held_until,
+exists (select from series_attempt where series_id = asked.series_id and outcome = 'pending') as is_pending,
+stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
+ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
+ended.decline_class as charge_class,
+(select decline_class from series_attempt
+where series_id = asked.series_id and invoice_id = asked.invoice_id and outcome <> 'unsent'
+order by created_at desc limit 1) as invoice_class,
+(select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
+by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
+and currency = asked.currency and amount_minor = asked.amount_minor, false)) order by attempted_at)
+from card_decline as decline
+where decline.card_key = series.card_key and attempted_at > asked.declines_after) as declines
+from series
+left join lateral (
+select stopped_at, rule, pack, decline_class from card_stop
+where card_stop.card_key = series.card_key
+and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
+and (not is_of_charge or card_stop.invoice_id = asked.invoice_id)
+order by stopped_at desc limit 1
+) as stop on true
+left join lateral (
+select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = asked.invoice_id
+union all
+select ended_at, rule, pack, decline_class from series_attempt
+where series_id = asked.series_id and invoice_id = asked.invoice_id and effect = 'stop charge'
+order by ended_at desc limit 1
+) as ended on true
+left join lateral (
+select max(captured_at) as captured_at, max(held_until) as held_until from series_attempt
+where series_id = asked.series_id and invoice_id is distinct from asked.invoice_id
+) as others on true
+where series_id = asked.series_id offset 0) as found;
+
 -- read_consent_link
 select consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at from consent_link where consent_link_id = $1::text;
 
@@ -3684,6 +3635,12 @@ order by event.sequence;
 select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at from customer
 where customer_id = $1::text and party_id = $2::text and status <> 'deleted';
 
+-- read_customer_of_party_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, customer_id text, party_id text)
+cross join lateral (select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at from customer
+where customer_id = asked.customer_id and party_id = asked.party_id and status <> 'deleted' offset 0) as found;
+
 -- read_customer_of_payer
 select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at, exists (
 select from binding where binding.customer_id = customer.customer_id
@@ -3714,8 +3671,11 @@ select party_id, shop_id from shop_outcome where minute >= date_trunc('minute', 
 group by party_id, shop_id having sum(declined) > $3::int4
 )
 ), of_bin as (
-select party_id, shop_id, bin, coalesce(sum(outcome.approved) filter (where is_recent), 0)::int8 as approved, coalesce(sum(outcome.declined) filter (where is_recent), 0)::int8 as declined,
-coalesce(sum(outcome.approved) filter (where is_usual), 0)::int8 as usual_approved, coalesce(sum(outcome.declined) filter (where is_usual), 0)::int8 as usual_declined
+select party_id, shop_id, bin,
+coalesce(sum(outcome.approved) filter (where is_recent), 0)::int8 as approved,
+coalesce(sum(outcome.declined) filter (where is_recent), 0)::int8 as declined,
+coalesce(sum(outcome.approved) filter (where is_usual), 0)::int8 as usual_approved,
+coalesce(sum(outcome.declined) filter (where is_usual), 0)::int8 as usual_declined
 from outcome group by party_id, shop_id, bin
 )
 select party_id, shop_id, bin, approved, declined, usual_approved, usual_declined from of_bin where declined > $3::int4
@@ -3760,6 +3720,14 @@ select created_at from binding
 where card_fingerprint = $3::bytea and $4::int4 is not null and created_at > $5::timestamptz
 order by created_at desc offset $4::int4 - 1 limit 1
 ) as with_card;
+
+-- read_encrypted_card
+select party_id, purpose, retained_for, ciphertext, key_version from card where card_id = $1::text;
+
+-- read_encrypted_card_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, card_id text)
+cross join lateral (select party_id, purpose, retained_for, ciphertext, key_version from card where card_id = asked.card_id offset 0) as found;
 
 -- read_exchange_notes_about
 select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
@@ -3814,10 +3782,10 @@ join external_id as claim on claim.operation = asked.operation and claim.externa
 where claim.party_id = $3::text;
 
 -- read_invoice
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = $1::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text;
 
 -- read_invoice_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoice' and claim.external_id = $2::text;
 
@@ -3832,12 +3800,17 @@ where invoice_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
 -- read_invoice_from_template_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoiceWithTemplate' and claim.external_id = $2::text;
 
 -- read_invoice_of_party
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
+
+-- read_invoice_of_party_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, invoice_id text, party_id text)
+cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
 
 -- read_invoice_template
 select invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at from invoice_template
@@ -3847,6 +3820,11 @@ where invoice_template_id = $1::text and deleted_at is null;
 select invoice_template.invoice_template_id, invoice_template.party_id, invoice_template.shop_id, invoice_template.name, invoice_template.description, invoice_template.lifetime, invoice_template.details, invoice_template.metadata, invoice_template.external_id, invoice_template.created_at, invoice_template.deleted_at, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice_template on invoice_template_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoiceTemplate' and claim.external_id = $2::text;
+
+-- read_invoice_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, invoice_id text)
+cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = asked.invoice_id offset 0) as found;
 
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact
@@ -3949,8 +3927,10 @@ join invoice using (invoice_id)
 join event on aggregate_id = invoice_id and sequence = invoice.version;
 
 -- read_oldest_unseen_of_searches
-select created_at from event, search_position where aggregate = 'invoice' and written_in >= pg_snapshot_xmin((seen)::pg_snapshot)
-and not pg_visible_in_snapshot(written_in, (seen)::pg_snapshot) order by written_in limit 1;
+select created_at from event, search_position
+where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
+order by written_in limit 1;
 
 -- read_open_wallet_grants
 select grant_id, valid_until from payout_grant
@@ -3968,16 +3948,34 @@ select overdraft_minor from ledger_account where account_id = $1::text;
 
 -- read_party
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-from party left join test_clock using (party_id) where party_id = $1::text;
+from party left join test_clock using (party_id)
+where party_id = $1::text;
+
+-- read_party_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, party_id text)
+cross join lateral (select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
+from party left join test_clock using (party_id)
+where party_id = asked.party_id offset 0) as found;
 
 -- read_payable_invoice
 select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
 created_at, changed_at, recurring
 from invoice where invoice_id = $1::text and party_id = $2::text;
 
+-- read_payable_invoice_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, invoice_id text, party_id text)
+cross join lateral (select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
+created_at, changed_at, recurring
+from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
+
 -- read_payer_attempts
-select subject, json_build_object('open', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(open) as at order by at desc), 'declined', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(declined) as at order by at desc),
-'mismatched', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(mismatched) as at order by at desc), 'paid', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(paid) as at order by at desc)) as times
+select subject, json_build_object(
+'open', array(select instant_text(at) from unnest(open) as at order by at desc),
+'declined', array(select instant_text(at) from unnest(declined) as at order by at desc),
+'mismatched', array(select instant_text(at) from unnest(mismatched) as at order by at desc),
+'paid', array(select instant_text(at) from unnest(paid) as at order by at desc)) as times
 from payer_attempt where subject in ($1::bytea, $2::bytea);
 
 -- read_payer_email
@@ -3996,6 +3994,12 @@ where invoice_id = $1::text and payment_id = $2::text;
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, claim.fingerprint as request_fingerprint
 from external_id as claim join payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
 where claim.party_id = $1::text and claim.operation = 'createPayment' and claim.external_id = $2::text;
+
+-- read_payment_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, invoice_id text, payment_id text)
+cross join lateral (select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, unsent_attempts from payment join invoice using (invoice_id)
+where invoice_id = asked.invoice_id and payment_id = asked.payment_id offset 0) as found;
 
 -- read_payments_of_invoice
 select payment.invoice_id is not null as found, payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id
@@ -4037,17 +4041,23 @@ select invoice_id from invoice where invoice_id > $1::text order by invoice_id l
 -- read_recurring_settings
 select settings from recurring_settings where party_id = $1::text and shop_id = $2::text;
 
+-- read_recurring_settings_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, party_id text, shop_id text)
+cross join lateral (select settings from recurring_settings where party_id = asked.party_id and shop_id = asked.shop_id offset 0) as found;
+
 -- read_refund_by_external_id
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer, claim.fingerprint as request_fingerprint
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer, claim.fingerprint as request_fingerprint
 from external_id as claim join refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
 and refund_id = split_part(entity_id, '.', 3)
-left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
 where claim.party_id = $1::text and claim.operation = 'createRefund' and claim.external_id = $2::text;
 
 -- read_refunds
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from refund left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from refund
 where invoice_id = $1::text and payment_id = $2::text and ($3::text is null or refund_id = $3::text)
 order by length(refund_id), refund_id;
 
@@ -4061,7 +4071,9 @@ select stretch.aggregate_id, first_sequence, last_sequence,
 (select max(sequence) from event, webhook, webhook_feed
 where event.aggregate_id = stretch.aggregate_id and webhook_id = $1::text
 and (pg_visible_in_snapshot(event.written_in, seen::pg_snapshot)
-or pg_visible_in_snapshot(event.written_in, (coalesce(webhook.created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1)))::pg_snapshot))) as newest_sequence,
+or pg_visible_in_snapshot(event.written_in,
+coalesce(created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1))::pg_snapshot))
+) as newest_sequence,
 first.facts as first_facts, stretch.facts
 from (
 select aggregate_id, min(sequence) as first_sequence, max(sequence) as last_sequence, json_agg(facts) as facts
@@ -4078,8 +4090,9 @@ select retained_for, valid_until from card where card_id = $1::text and is_retai
 
 -- read_search_freshness
 with unseen as materialized (
-select party_id, created_at, written_in from event, search_position where aggregate = 'invoice' and written_in >= pg_snapshot_xmin((seen)::pg_snapshot)
-and not pg_visible_in_snapshot(written_in, (seen)::pg_snapshot)
+select party_id, created_at, written_in from event, search_position
+where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
 order by written_in limit 1000
 )
 select rebuild_after is not null as is_rebuilding,
@@ -4114,6 +4127,11 @@ select party_id, shop_id, livemode, name, description, url, category_id, currenc
 
 -- read_shop_guards
 select party_id, shop_id, bin, mode, since, until, approved, declined from shop_guard where until > $1::timestamptz order by party_id, shop_id, bin;
+
+-- read_shop_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, party_id text, shop_id text)
+cross join lateral (select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, one_off_receipts, is_blocked, is_suspended, created_at, origins from shop where party_id = asked.party_id and shop_id = asked.shop_id offset 0) as found;
 
 -- read_snapshot
 select pg_current_snapshot()::text as snapshot;
@@ -4189,7 +4207,8 @@ from external_id as claim join wallet_transfer on transfer_id = entity_id
 where claim.party_id = $1::text and claim.operation = 'createTransfer' and claim.external_id = $2::text;
 
 -- read_webhook
-select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at, coalesce(webhook.created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1)) as created_snapshot, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from from webhook join webhook_key using (webhook_id)
+select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at,
+coalesce(created_snapshot, format('%1$s:%1$s:', written_in::text::numeric + 1)) as created_snapshot, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from from webhook join webhook_key using (webhook_id)
 where webhook_id = $1::text order by key_version;
 
 -- read_webhook_attempts
@@ -4232,32 +4251,26 @@ order by written_in limit 1) as oldest
 from webhook_feed;
 
 -- read_webhook_lags
-with recursive waiting as (
-(select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
-union all
-select (select queue.webhook_id from webhook_queue as queue
-where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
-from waiting where waiting.webhook_id is not null
-)
-select waiting.webhook_id, lagging.waiting_since as oldest
-from waiting join webhook on webhook.webhook_id = waiting.webhook_id
-cross join lateral (
+select webhook.webhook_id, lagging.waiting_since as oldest
+from webhook cross join lateral (
 select waiting_since from webhook_queue as queue
-where queue.webhook_id = waiting.webhook_id and wake_at is not null and waiting_since is not null
+where queue.webhook_id = webhook.webhook_id and wake_at is not null and waiting_since is not null
 order by waiting_since limit 1
 ) as lagging
 order by oldest limit $1::int4;
 
 -- read_webhook_queues
-select aggregate_id, case when stuck_at is not null then 'parked' when wake_at is null then 'done'
-when attempts > 0 then 'failing' else 'waiting' end as state, attempts, last_failure, waiting_since, wake_at, stuck_at
-from webhook_queue
-where webhook_id = $1::text and ($2::text is null or case when stuck_at is not null then 'parked' when wake_at is null then 'done'
-when attempts > 0 then 'failing' else 'waiting' end = $2::text) and aggregate_id > $3::text
+select aggregate_id, state, attempts, last_failure, waiting_since, wake_at, stuck_at
+from webhook_queue cross join lateral (
+select case when stuck_at is not null then 'parked' when wake_at is null then 'done'
+when attempts > 0 then 'failing' else 'waiting' end as state
+) as derived
+where webhook_id = $1::text and ($2::text is null or state = $2::text) and aggregate_id > $3::text
 order by aggregate_id limit $4::int4;
 
 -- read_webhooks_of_parties
-select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at, coalesce(webhook.created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1)) as created_snapshot, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from from webhook join webhook_key using (webhook_id)
+select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at,
+coalesce(created_snapshot, format('%1$s:%1$s:', written_in::text::numeric + 1)) as created_snapshot, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from from webhook join webhook_key using (webhook_id)
 where party_id in (select json_array_elements_text($1::json)) order by created_at, webhook_id, key_version;
 
 -- read_withdrawal
@@ -4293,28 +4306,23 @@ where bank_id = $1::text and away_since is not null;
 with locked as (
 select version from customer where customer_id = $1::text for update
 ), rerouted as (
-update binding set version = locked.version + 1, wake_at = $2::timestamptz, terms = (
+update binding
+set version = locked.version + 1, wake_at = $2::timestamptz, terms = (
 select json_object_agg(key, case key when 'terminal' then $3::json else value end order by place)
 from json_each(terms) with ordinality as term (key, value, place)
 )
 from locked
-where customer_id = $1::text and binding_id = $4::text and binding.version = $5::int4 and attempts = 1 and status = 'authorising'
+where customer_id = $1::text and binding_id = $4::text and binding.version = $5::int4
+and attempts = 1 and status = 'authorising'
 returning customer_id, binding.version
 ), changed as (
 update customer set version = rerouted.version, changed_at = greatest(customer.changed_at, $6::timestamptz)
 from rerouted where customer.customer_id = rerouted.customer_id
 returning customer.customer_id, party_id, customer.version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select customer_id, version, 'customer', party_id, changed_at, $7::json from changed
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select version from changed;
+select append_event('customer', customer_id, version, party_id, changed_at, $7::json) as version,
+record_exchanges($8::json) as exchanges
+from changed;
 
 -- reroute_payment
 with moved as (
@@ -4323,23 +4331,17 @@ set version = version + 1, wake_at = $1::timestamptz, terms = (
 select json_object_agg(key, case key when 'terminal' then $2::json else value end order by place)
 from json_each(terms) with ordinality as term (key, value, place)
 )
-where invoice_id = $3::text and payment_id = $4::text and version = $5::int4 and attempts = 1 and status = 'authorising'
+where invoice_id = $3::text and payment_id = $4::text and version = $5::int4
+and attempts = 1 and status = 'authorising'
 returning invoice_id
 ), changed as (
 update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $6::timestamptz)
 from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $7::json from changed
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select version from changed;
+select append_event('invoice', invoice_id, version, party_id, changed_at, $7::json) as version,
+record_exchanges($8::json) as exchanges
+from changed;
 
 -- reschedule_binding
 update binding set wake_at = $1::timestamptz, stuck_reason = null, attempts = least(attempts, 2)
@@ -4485,28 +4487,28 @@ where withdrawal_id = $2::json ->> 0 and stuck_at is not null returning json_bui
 
 -- return_withdrawal
 with changed as (
-update withdrawal set version = version + 1, changed_at = greatest(withdrawal.changed_at, $1::timestamptz), result = $2::json,
+update withdrawal set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), result = $2::json,
 wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
 where withdrawal_id = $3::text and version = $4::int4
 returning withdrawal_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select withdrawal_id, version, 'withdrawal', party_id, changed_at, $5::json from changed
 ), counted as (
 update destination set returns = returns + 1
-where destination_id = $6::text and exists (select from changed)
+where destination_id = $5::text and exists (select from changed)
 returning destination_id
 )
-select record_journal(changed.withdrawal_id, $7::text, changed.changed_at, $8::json) as journal from changed, (select count(*) from counted) as before;
+select append_event('withdrawal', withdrawal_id, version, party_id, changed_at, $6::json) as version,
+record_journal(withdrawal_id, $7::text, changed_at, $8::json) as journal
+from changed, (select count(*) from counted) as before;
 
 -- reverse_deposit
 with changed as (
-update deposit set reversed_at = $1::timestamptz, changed_at = greatest(deposit.changed_at, $1::timestamptz)
+update deposit set reversed_at = $1::timestamptz, changed_at = greatest(changed_at, $1::timestamptz)
 where deposit_id = $2::text and reversed_at is null
 returning deposit_id, party_id, 2 as version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select deposit_id, version, 'deposit', party_id, changed_at, $3::json from changed)
-select record_journal(changed.deposit_id, $4::text, changed.changed_at, $5::json) as journal from changed;
+)
+select append_event('deposit', deposit_id, version, party_id, changed_at, $3::json) as version,
+record_journal(deposit_id, $4::text, changed_at, $5::json) as journal
+from changed;
 
 -- revoke_api_key
 update api_key set revoked_at = coalesce(revoked_at, $1::timestamptz),
@@ -4572,7 +4574,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_email
@@ -4606,7 +4608,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_external_id
@@ -4638,7 +4640,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_invoice_id
@@ -4670,7 +4672,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_rrn
@@ -4704,7 +4706,7 @@ and ($3::text is null or rrn = $3::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_time
@@ -4736,7 +4738,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_payments_by_customer_id
@@ -4918,8 +4920,9 @@ and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
 
 -- search_refunds_by_invoice_id
@@ -4939,8 +4942,9 @@ and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
 
 -- search_refunds_by_rrn
@@ -4960,8 +4964,9 @@ and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
 
 -- search_refunds_by_time
@@ -4981,8 +4986,9 @@ and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
 
 -- set_attempt_of_consent_link
@@ -5087,17 +5093,10 @@ returning invoice_id
 update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $7::timestamptz)
 from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $8::json from changed
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($9::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select version from changed;
+select append_event('invoice', invoice_id, version, party_id, changed_at, $8::json) as version,
+record_exchanges($9::json) as exchanges
+from changed;
 
 -- stop_bank
 update bank set stopped_at = $1::timestamptz, stopped_because = $2::text
@@ -5222,9 +5221,10 @@ returning grant_id;
 -- wake_first_waiting_refund
 update payment set wake_at = least(wake_at, $1::timestamptz)
 from (
-select invoice_id, payment_id, refund_id from waiting_refund
+select invoice_id, payment_id from waiting_refund
 where party_id = $2::text and shop_id = $3::text
-order by created_at, invoice_id, payment_id, refund_id limit 1) as first
+order by created_at, invoice_id, payment_id, refund_id limit 1
+) as first
 where payment.invoice_id = first.invoice_id and payment.payment_id = first.payment_id;
 
 -- want_cancel
