@@ -330,26 +330,26 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'takes another kind of amount for a repeat',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         async perform(id, read) {
-          const reply = await teller.perform(id, read);
-          return reply.status === 409 && isUnattended(read) ? teller.inquire(id) : reply;
+          const reply = await processor.perform(id, read);
+          return reply.status === 409 && isUnattended(read) ? processor.inquire(id) : reply;
         },
       }),
       unattendedCheck,
     ],
     [
       'does a charge again when its repeat does not say that it is a resubmission',
-      (teller) => {
+      (processor) => {
         const resubmitted = new Set<string>();
         return {
-          ...teller,
+          ...processor,
           async perform(id, read) {
             const isFirst = !resubmitted.has(id);
             if (isUnattended(read) && read.message.initiation.resubmission) resubmitted.add(id);
-            else if (!isFirst) return renamed(await teller.perform(`${id}-again`, read), id);
-            return teller.perform(id, read);
+            else if (!isFirst) return renamed(await processor.perform(`${id}-again`, read), id);
+            return processor.perform(id, read);
           },
         };
       },
@@ -357,12 +357,12 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'cannot read a resubmission',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         perform: (id, read) =>
           isUnattended(read) && read.message.initiation.resubmission
             ? Promise.resolve({ status: 400, body: { error: 'invalid', field: 'initiation' } })
-            : teller.perform(id, read),
+            : processor.perform(id, read),
       }),
       unattendedCheck,
     ],
