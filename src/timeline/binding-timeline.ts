@@ -15,12 +15,13 @@ export async function readBindingTimeline(
 ): Promise<TimelineItem[]> {
   const { customerId, id } = binding;
   const facts = await sources.bindingFacts(db, binding);
+  const refusal = await sources.refusal(binding);
   const failedAt = facts.findLast(({ fact }) => fact.type === 'binding_failed')?.at;
   return inOrder([
     ...bindingLines(facts, seriesId),
     ...bankLines(await sources.exchanges(db, customerId, `${customerId}.${id}.`), now),
     ...ledgerLines(await sources.transfers(db, customerId, `binding/${id}`)),
     ...webhookLines(await sources.deliveries(db, customerId, facts), facts),
-    ...(failedAt === undefined ? [] : [nextBindingLine(failedAt)]),
+    ...(failedAt === undefined ? [] : [nextBindingLine(failedAt, refusal)]),
   ]);
 }

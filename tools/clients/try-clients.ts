@@ -25,17 +25,18 @@ const packages = [
 ];
 const generator = 'openapi-generator-cli-7.17.0.jar';
 const generatorArtifact = 'org.openapitools:openapi-generator-cli:7.17.0';
+const dependencyPlugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 const pythonPackage = 'openapi-python-client==0.29.1';
 
 const folder = await mkdtemp(join(tmpdir(), 'mandate-clients-'));
 const flow = (name: string) => join(repository, 'tools/clients', name);
 
 try {
-  await Promise.all([downloadTypeScript(), downloadGenerator(), downloadPython()]);
+  await allOf([downloadTypeScript(), downloadGenerator(), downloadPython()]);
   await withSandbox(async (url, apiKey) => {
     const document = await fetch(`${url}/openapi.json`);
     await writeFile(join(folder, 'openapi.json'), await document.text());
-    await Promise.all([tryTypeScript(url, apiKey), tryPython(url, apiKey)]);
+    await allOf([tryTypeScript(url, apiKey), tryPython(url, apiKey)]);
   });
   console.log('Every generated client pays, charges again, saves a card and pays out.');
 } finally {
@@ -50,7 +51,7 @@ async function downloadTypeScript(): Promise<void> {
 
 async function downloadGenerator(): Promise<void> {
   const copy = [`-Dartifact=${generatorArtifact}`, `-DoutputDirectory=${folder}`];
-  await download('mvn', '-q', '-B', 'dependency:copy', ...copy);
+  await download('mvn', '-q', '-B', dependencyPlugin + ':copy', ...copy);
 }
 
 async function downloadPython(): Promise<void> {
@@ -72,9 +73,9 @@ async function tryTypeScript(url: string, apiKey: string): Promise<void> {
     'generated',
     properties,
   ];
-  await Promise.all([
+  await allOf([
     run('npx', 'openapi-typescript', 'openapi.json', '-o', 'api.d.ts', '--default-non-nullable=false'),
-    run('java', '-jar', generator, ...generate),
+    run('java', '-Dlog.level=warn', '-jar', generator, ...generate),
   ]);
   await copyFile(flow('openapi-fetch.ts.txt'), join(folder, 'openapi-fetch.ts'));
   await copyFile(flow('typescript-fetch.ts.txt'), join(folder, 'typescript-fetch.ts'));
@@ -103,10 +104,25 @@ async function tryPython(url: string, apiKey: string): Promise<void> {
   const python = join(folder, 'venv/bin/python');
   await mkdir(join(folder, 'python'));
   const target = ['--output-path', 'python/mandate_client', '--meta', 'none'];
-  await run(join(folder, 'venv/bin/openapi-python-client'), 'generate', '--path', 'openapi.json', ...target);
+  // Without its formatters, which are not here, every warning is about an operation that it leaves out.
+  await writeFile(join(folder, 'python.json'), '{"post_hooks":[]}');
+  const strictly = ['--config', 'python.json', '--fail-on-warning'];
+  await run(
+    join(folder, 'venv/bin/openapi-python-client'),
+    'generate',
+    '--path',
+    'openapi.json',
+    ...target,
+    ...strictly,
+  );
   await run(python, '-m', 'compileall', '-q', 'python/mandate_client');
   await copyFile(flow('python_client.py'), join(folder, 'python/python_client.py'));
   await run(python, 'python/python_client.py', url, apiKey);
+}
+
+/** Like Promise.all, but ends when all have ended: the folder in which they write is removed afterwards. */
+async function allOf(works: readonly Promise<void>[]): Promise<void> {
+  for (const ended of await Promise.allSettled(works)) if (ended.status === 'rejected') throw ended.reason;
 }
 
 /** Tried three times: a registry may be away for a moment. */
@@ -133,7 +149,8 @@ async function run(command: string, ...parameters: string[]): Promise<void> {
 }
 
 async function withSandbox(work: (url: string, apiKey: string) => Promise<void>): Promise<void> {
-  const environment = { ...process.env, PORT: '0', MANDATE_DATA: join(folder, 'data') };
+  const { PATH = '', HOME = '' } = process.env;
+  const environment = { PATH, HOME, PORT: '0', MANDATE_DATA: join(folder, 'data') };
   const program = join(repository, 'bin/mandate.js');
   const child = spawn(process.execPath, [program, 'serve'], {
     cwd: repository,

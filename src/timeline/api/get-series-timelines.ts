@@ -27,7 +27,7 @@ export const getRecurringTimeline = endpoint({
 
 export const getCustomerRecurringTimeline = endpoint({
   operation: 'getCustomerRecurringTimeline',
-  access: { scope: 'customers:read', maskedAs: 'customerNotFound' },
+  access: { scope: 'customers:read', alsoScope: 'payments:read', maskedAs: 'customerNotFound' },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/recurring/timeline',
   tag: 'Recurring',

@@ -1,7 +1,9 @@
 // A binding's own facts in words: 3-D Secure, the verification charge and its way back, and what became possible.
 import type { BindingTerms } from '../../customers/domain/binding.ts';
+import type { TradingRefusal } from '../../merchants/domain/party.ts';
 import type { TimelineItem, TimelineLine } from '../domain/item.ts';
 import type { BindingFacts } from '../port.ts';
+import { tradingWords } from './rule-lines.ts';
 import {
   adviceOn,
   authenticationLines,
@@ -66,6 +68,10 @@ function startOf({ amount, imported, renews }: BindingTerms): Pick<Line, 'text' 
 }
 
 /** Of a binding that failed. */
-export function nextBindingLine(at: TimelineItem['at']): TimelineItem {
-  return { at, kind: 'nextAttempt', text: 'The payer can save a card again, with another binding.' };
+export function nextBindingLine(at: TimelineItem['at'], refusal: TradingRefusal | undefined): TimelineItem {
+  const text =
+    refusal === undefined
+      ? 'The payer can save a card again, with another binding.'
+      : `No card can be saved while ${tradingWords[refusal]}.`;
+  return { at, kind: 'nextAttempt', text };
 }

@@ -92,7 +92,7 @@ export function nextChargeLine(
   return line(`The next charge is possible. Until then: ${refused}.`, latest(since, decision.retryAfter));
 }
 
-const tradingWords: Readonly<Record<TradingRefusal, string>> = {
+export const tradingWords: Readonly<Record<TradingRefusal, string>> = {
   invalidShopID: 'the shop does not exist',
   invalidPartyStatus: 'the merchant is blocked or suspended',
   invalidShopStatus: 'the shop is blocked or suspended',

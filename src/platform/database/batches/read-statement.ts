@@ -14,6 +14,8 @@ export function readStatement<const Parameters extends Columns, const Row extend
   text: string;
 }): ReadStatement<Parameters, Row> {
   const { name, parameters, row, text } = definition;
+  if ('asker' in row || 'asker' in parameters)
+    throw new Error(`Statement ${name} has a name that batches need: asker.`);
   const asked = Object.entries<Columns[string]>(parameters).map(([column, type]) => {
     if (typeOf(type).startsWith('json')) throw new Error(`Statement ${name} asks with JSON in :${column}.`);
     return `${column} ${typeOf(type).replace('?', '')}`;
