@@ -10,14 +10,18 @@ export type Answer =
   | 'newCard'
   | 'configuration'
   | 'stopCharge'
-  | 'unsent';
+  | 'unsent'
+  | 'limitReached'
+  | 'periodCharged';
 
 export type Act = { at: Micros } & (
   | { does: 'pause'; resumesAt?: Micros; forgives: boolean }
   | { does: 'resume' | 'cancelNow' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
   | { does: 'zone'; zone: string }
   | { does: 'priceNext'; price: number }
-  | { does: 'priceNow'; price: number; isPaid: boolean }
+  | { does: 'priceNow'; price: number }
+  /** The invoice of the change that is pending. */
+  | { does: 'changeEnds'; isPaid: boolean }
 );
 
 export type Plan = {
@@ -40,6 +44,8 @@ export type Plan = {
   acts: Act[];
   /** Half-open, in order. No act is in one. */
   outages: { from: Micros; until: Micros }[];
+  /** How long after something is due the service looks. */
+  lateBy: Micros;
   endsAt: Micros;
 };
 
@@ -51,6 +57,7 @@ const zones = [
   'America/New_York',
   'Australia/Lord_Howe',
 ];
+const second = 1_000_000;
 const firstDay = dayOf('2026-11-25');
 const lifeDays = 420;
 
@@ -82,6 +89,7 @@ export function planFrom(seed: number): Plan {
   const isMonths = 'months' in interval;
   const outages = outagesIn(startsAt, random);
   const acts = actsFrom({ startsAt, zone, random, pick })
+    .flatMap((act) => (act.does === 'priceNow' ? [act, changeEnding(act.at, { random, pick })] : [act]))
     .filter(({ at }) => outages.every(({ from, until }) => at < from || at > until))
     .toSorted((a, b) => a.at - b.at);
   return {
@@ -100,6 +108,7 @@ export function planFrom(seed: number): Plan {
     answers: answersFrom(random, pick),
     acts,
     outages,
+    lateBy: pick(0, 0, second / 5, 30 * minute),
     endsAt,
   };
 }
@@ -129,6 +138,8 @@ function answersFrom(random: (below: number) => number, pick: <T>(...from: T[]) 
           'configuration',
           'stopCharge',
           'unsent',
+          'limitReached',
+          'periodCharged',
         ),
       );
   }
@@ -141,6 +152,12 @@ type Drawing = {
   random: (below: number) => number;
   pick: <T>(...from: T[]) => T;
 };
+
+/** At once, within hours, or in another period. */
+function changeEnding(at: Micros, { random, pick }: Pick<Drawing, 'random' | 'pick'>): Act {
+  const after = pick(second, second, (1 + random(20)) * hour, (1 + random(40)) * dayLong);
+  return { at: at + after, does: 'changeEnds', isPaid: pick(true, true, false) };
+}
 
 /** Some follow each other within hours. */
 function actsFrom(drawing: Drawing): Act[] {
@@ -182,9 +199,8 @@ function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
     case 'zone':
       return { at, does, zone: pick(...zones) };
     case 'priceNext':
-      return { at, does, price: 1 + random(20_000) };
     case 'priceNow':
-      return { at, does, price: 1 + random(20_000), isPaid: pick(true, true, false) };
+      return { at, does, price: 1 + random(20_000) };
     default:
       return { at, does };
   }
