@@ -594,6 +594,7 @@ describe('a pause', () => {
     const life = unpaidWhilePaused(at('2027-03-31T00:00'));
     const now = at('2027-03-31T00:00');
     life.take(settles.payment(life, now), now);
+    expect(life.subscription.phase).toBe('running');
     life.until(at('2027-04-01T00:00'));
     expect([life.subscription.phase, life.outcomes()]).toEqual([
       'running',

@@ -88,7 +88,9 @@ export function planFrom(seed: number): Plan {
   const isShort = 'days' in interval && interval.days === 7;
   const isMonths = 'months' in interval;
   const outages = outagesIn(startsAt, random);
-  const acts = actsFrom({ startsAt, zone, random, pick })
+  const drawing = { startsAt, zone, random, pick };
+  const arrears = random(6) === 0 ? arrearsFrom(drawing) : { answers: [], acts: [] };
+  const acts = [...arrears.acts, ...actsFrom(drawing)]
     .flatMap((act) => (act.does === 'priceNow' ? [act, changeEnding(act.at, { random, pick })] : [act]))
     .filter(({ at }) => outages.every(({ from, until }) => at < from || at > until))
     .toSorted((a, b) => a.at - b.at);
@@ -105,7 +107,7 @@ export function planFrom(seed: number): Plan {
     tries: isShort ? pick([1, 3], [2], [1, 2, 3, 4]) : pick([1, 3, 6, 10, 16, 23], [2, 4], [5]),
     windowDays: isShort ? 5 : 26,
     finally: pick('unpaid', 'end', 'pause'),
-    answers: answersFrom(random, pick),
+    answers: [...arrears.answers, ...answersFrom(random, pick)],
     acts,
     outages,
     lateBy: pick(0, 0, second / 5, 30 * minute),
@@ -152,6 +154,26 @@ type Drawing = {
   random: (below: number) => number;
   pick: <T>(...from: T[]) => T;
 };
+
+/** The first period is not paid for long, and a pause begins meanwhile. */
+function arrearsFrom({ startsAt, random, pick }: Drawing): Pick<Plan, 'answers' | 'acts'> {
+  const on = (day: number, days: number) => startsAt + (24 * day + 1 + random(24 * days)) * hour + 7_000;
+  const pausesAt = on(0, 20);
+  const resumesAt = pausesAt + (30 + random(90)) * dayLong;
+  const answers: Answer[] = Array.from({ length: 6 }, () =>
+    pick<Answer>('funds', 'vague', 'vague', 'configuration'),
+  );
+  const acts: Act[] = [
+    { at: on(0, 10), does: 'newCard' },
+    { at: on(26, 60), does: pick('payerPays', 'forgive') },
+  ];
+  const pause = pick<Act[]>(
+    [],
+    [{ at: pausesAt, does: 'pause', forgives: false }],
+    [{ at: pausesAt, does: 'pause', forgives: false, resumesAt }],
+  );
+  return { answers, acts: [...acts, ...pause] };
+}
 
 /** At once, within hours, or in another period. */
 function changeEnding(at: Micros, { random, pick }: Pick<Drawing, 'random' | 'pick'>): Act {
