@@ -339,7 +339,7 @@ class Walk {
       this.addRow(span, 'skipped');
   }
 
-  /** The pause is over at this time, whenever somebody looks. */
+  /** The pause is over at this time, whenever the service looks. */
   resume(at: Micros): void {
     this.skip(at);
     this.phase = 'running';
