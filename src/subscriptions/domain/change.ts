@@ -26,9 +26,14 @@ const previewMs = 3_600_000;
 export function decideChangeFromNextPeriod(
   subscription: Subscription,
   items: readonly Item[],
-): Outcome<readonly SubscriptionFact[], 'invalidRequest' | 'invalidSubscriptionStatus'> {
-  const { phase } = subscription;
+): Outcome<
+  readonly SubscriptionFact[],
+  'invalidRequest' | 'invalidSubscriptionStatus' | 'subscriptionChangePending'
+> {
+  const { phase, change } = subscription;
   if (phase !== 'running' && phase !== 'paused') return wrongPhase(subscription);
+  // Its payment would replace what is scheduled.
+  if (change) return refuse('subscriptionChangePending');
   const checked = checkItems(items);
   return checked.ok ? accept([{ type: 'items_scheduled', items }]) : checked;
 }

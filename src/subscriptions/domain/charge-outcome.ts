@@ -4,9 +4,8 @@ import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import { defined } from '../../defined.ts';
 import type { ChargeRefusal } from '../../retry-rules/domain/may-charge.ts';
 import type { StopScope } from '../../retry-rules/domain/response-codes.ts';
-import { decideConsentEnded, decidePaid, finalAction, givingUp, openPeriod } from './commands.ts';
+import { decideConsentEnded, decidePaid, finalAction, givingUp, openPeriod, settled } from './commands.ts';
 import { givesUpAt, nextTryAt } from './dunning.ts';
-import { skipStarted } from './period-rows.ts';
 import { evolveAll, type OpenPeriod, type Subscription, type SubscriptionFact } from './subscription.ts';
 
 type Facts = readonly SubscriptionFact[];
@@ -63,38 +62,44 @@ function afterFailure(
   const failed = { type: 'charge_failed', number, declineClass } as const;
   const { phase, schedule, terms } = subscription;
   if (phase === 'ended' || stop === 'charge') return givenUp(subscription, failed, now);
-  if (phase === 'unpaid' || !schedule) return [failed];
+  // The merchant's or the operator's mistake ends nothing for the payer.
+  if (phase === 'unpaid' || !schedule || declineClass === 'configuration') return [failed];
   const { dunning: policy, id } = terms;
-  const isOurs = declineClass === 'configuration';
-  const { firstFailedAt = isOurs ? undefined : now } = period;
-  if (firstFailedAt === undefined) return [failed];
+  const { firstFailedAt = now } = period;
   const retries = period.firstFailedAt === undefined ? 0 : period.retries + 1;
   const failure = { at: now, declineClass, ...defined({ retryAfter }) };
   const next = nextTryAt(policy, { firstFailedAt, retries }, failure, { id, zone: schedule.zone });
-  // The merchant's or the operator's mistake ends nothing for the payer.
-  const until = isOurs ? undefined : givesUpAt(policy, firstFailedAt);
-  return [{ ...failed, ...defined({ nextTryAt: next, givesUpAt: until }) }];
+  return [{ ...failed, ...defined({ nextTryAt: next }), givesUpAt: givesUpAt(policy, firstFailedAt) }];
 }
 
 type Failed = SubscriptionFact & { type: 'charge_failed' };
 
 /** This period only. The next one is another obligation. */
 function givenUp(subscription: Subscription, failed: Failed, now: Instant): Facts {
-  const facts: Facts = [failed, { type: 'period_closed', number: failed.number, outcome: 'unpaid' }];
-  return subscription.phase === 'unpaid'
-    ? [...facts, ...skipStarted(evolveAll(subscription, facts, now), now)]
-    : facts;
+  return settled(
+    subscription,
+    [failed, { type: 'period_closed', number: failed.number, outcome: 'unpaid' }],
+    now,
+  );
 }
+
+type Postponement = {
+  readonly why: string;
+  readonly retryAfter: Instant | undefined;
+  /** The payer's own declines make it wait, and dunning does not. Otherwise the try is made, however late. */
+  readonly byDeclines?: boolean;
+};
 
 /** Nothing was sent, so it is no failure of the payer's. */
 function postponed(
   subscription: Subscription,
-  { number }: OpenPeriod,
-  { why, retryAfter }: { readonly why: string; readonly retryAfter: Instant | undefined },
+  { number, givesUpAt: end }: OpenPeriod,
+  { why, retryAfter, byDeclines = false }: Postponement,
   now: Instant,
 ): Facts {
-  const until = retryAfter !== undefined && retryAfter > now ? retryAfter : laterBy(now, postponedMs);
-  const later = { type: 'charge_postponed', number, until, why } as const;
+  const at = retryAfter !== undefined && retryAfter > now ? retryAfter : laterBy(now, postponedMs);
+  const until = byDeclines && end !== undefined && at >= end ? undefined : at;
+  const later = { type: 'charge_postponed', number, why, ...defined({ until }) } as const;
   return subscription.phase === 'ended'
     ? [later, { type: 'period_closed', number, outcome: 'unpaid' }]
     : [later];
@@ -114,9 +119,11 @@ function afterRefusal(
   switch (code) {
     case 'recurrentRetryTooEarly':
     case 'recurrentRetryLimitReached':
+      return postponed(subscription, period, { why: code, retryAfter, byDeclines: true }, now);
+    // The bank waits, or the payer has paid for this time.
     case 'recurrentTerminalPaused':
-      return postponed(subscription, period, { why: code, retryAfter }, now);
     case 'recurrentPeriodAlreadyCharged':
+      return postponed(subscription, period, { why: code, retryAfter }, now);
     case 'recurrentParentStale':
       return failing('configuration');
     case 'recurrentAmountAboveConsent':
@@ -132,13 +139,13 @@ function afterRefusal(
     }
     case 'recurrentRetryWindowExpired':
       if (phase === 'ended' || phase === 'unpaid') return failing('stopped');
-      return [failed, ...finalAction(subscription, number)];
-    case 'customerNotReady':
+      return [failed, ...finalAction(evolveAll(subscription, [failed], now), number)];
+    case 'customerNotReady': {
       if (phase !== 'running' || !followsTrial(subscription, number)) return failing('newCard');
-      return [
-        { ...failed, declineClass: 'newCard' },
-        ...givingUp(subscription, number, terms.trialWithoutCard),
-      ];
+      const noCard: Failed = { ...failed, declineClass: 'newCard' };
+      const after = evolveAll(subscription, [noCard], now);
+      return [noCard, ...givingUp(after, number, terms.trialWithoutCard)];
+    }
   }
 }
 

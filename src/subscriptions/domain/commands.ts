@@ -1,5 +1,5 @@
 // What payers, merchants and the calendar ask of a subscription. Each decision returns facts, or a refusal.
-import { laterBy, type Instant } from '../../clock.ts';
+import { earliest, laterBy, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -85,6 +85,12 @@ function scheduleFrom({ schedule, firstPeriod }: SubscriptionTerms, now: Instant
     : layOut(schedule, dateText(localDayOf(now, schedule.zone)));
 }
 
+/** A payment that comes after the last day for a start still has its period: from the day of the creation on. */
+function scheduleOfPayment(terms: SubscriptionTerms, now: Instant): Schedule {
+  const schedule = scheduleFrom(terms, now);
+  return periodDates(schedule, firstNumberOf(schedule)) ? schedule : scheduleFrom(terms, terms.createdAt);
+}
+
 /** The payer's own payment is that of the first period, whatever it cost. */
 export function decideFirstPaymentCaptured(
   subscription: Subscription,
@@ -92,7 +98,10 @@ export function decideFirstPaymentCaptured(
   now: Instant,
 ): Outcome<Facts, 'invalidSubscriptionStatus'> {
   if (subscription.phase !== 'incomplete') return wrongPhase(subscription);
-  const started = { type: 'subscription_started', schedule: scheduleFrom(subscription.terms, now) } as const;
+  const started = {
+    type: 'subscription_started',
+    schedule: scheduleOfPayment(subscription.terms, now),
+  } as const;
   const [first] = createDue(evolveAll(subscription, [started], now), now, invoiceId);
   if (!first) throw new Error('The first period is due when the subscription starts.');
   const period = { ...first.period, invoiceId, amountMinor, outcome: 'paid' } as const;
@@ -148,10 +157,16 @@ export function decidePaid(
   now: Instant,
 ): Facts {
   if (!openPeriod(subscription, number)) return [];
-  const paid = { type: 'period_paid', number, by } as const;
-  if (subscription.phase !== 'unpaid') return [paid];
-  // What started while nothing was paid is not charged afterwards.
-  return [paid, ...skipStarted(evolveAll(subscription, [paid], now), now)];
+  return settled(subscription, [{ type: 'period_paid', number, by }], now);
+}
+
+/** After these facts nothing is unpaid. What started meanwhile is not charged, and a pause continues. */
+export function settled(subscription: Subscription, facts: Facts, now: Instant): Facts {
+  const { phase, pause } = subscription;
+  if (phase !== 'unpaid') return facts;
+  const after = [...facts, ...skipStarted(evolveAll(subscription, facts, now), now)];
+  const isOver = !pause || (pause.resumesAt !== undefined && pause.resumesAt <= now);
+  return isOver ? after : [...after, { type: 'subscription_paused', ...pause }];
 }
 
 export function decidePause(
@@ -185,8 +200,10 @@ export function decideResume(
   return subscription.phase === 'paused' ? accept(resuming(subscription, now)) : wrongPhase(subscription);
 }
 
+/** A pause ends at its own time, also if Mandate looks later. What started since then is due. */
 function resuming(subscription: Subscription, now: Instant): Facts {
-  return [...skipStarted(subscription, now), { type: 'subscription_resumed' }];
+  const until = earliest(subscription.pause?.resumesAt ?? now, now);
+  return [...skipStarted(subscription, until), { type: 'subscription_resumed' }];
 }
 
 export function decideCancel(
@@ -234,10 +251,15 @@ export function finalAction(subscription: Subscription, number: number): Facts {
     : givingUp(subscription, number, action);
 }
 
-export function givingUp({ phase }: Subscription, number: number, action: 'unpaid' | 'end' | 'pause'): Facts {
-  const closed = { type: 'period_closed', number, outcome: 'unpaid' } as const;
-  if (action === 'end') return [closed, { type: 'subscription_ended', reason: 'unpaid' }];
+export function givingUp(
+  subscription: Subscription,
+  number: number,
+  action: 'unpaid' | 'end' | 'pause',
+): Facts {
+  const { phase } = subscription;
+  if (action === 'end') return ending(subscription, 'unpaid');
   if (action === 'unpaid') return [{ type: 'subscription_unpaid', number }];
+  const closed = { type: 'period_closed', number, outcome: 'unpaid' } as const;
   return phase === 'paused' ? [closed] : [closed, { type: 'subscription_paused', by: 'dunning' }];
 }
 
@@ -293,11 +315,9 @@ export function decideForgive(
   if (open?.charging !== undefined) return refuse('subscriptionChargePending');
   if (!open && !missed.some((period) => period.number === number))
     return refuse('invalidPeriodStatus', { hint: `Period ${number} is neither open nor missed.` });
-  const closed = { type: 'period_closed', number, outcome: 'forgiven' } as const;
-  if (phase !== 'unpaid') return accept([closed]);
   // A missed one is not what the subscription waits for.
-  if (!open) return wrongPhase(subscription);
-  return accept([closed, ...skipStarted(evolveAll(subscription, [closed], now), now)]);
+  if (phase === 'unpaid' && !open) return wrongPhase(subscription);
+  return accept(settled(subscription, [{ type: 'period_closed', number, outcome: 'forgiven' }], now));
 }
 
 export function openPeriod({ open }: Subscription, number: number): OpenPeriod | undefined {

@@ -97,7 +97,8 @@ export type Upcoming = Pick<Period, 'number' | 'kind' | 'startsOn' | 'endsOn' | 
 
 /** The periods to come, as they are if nothing else happens. */
 export function upcoming(subscription: Subscription, count: number): Upcoming[] {
-  const { phase, resumesAt } = subscription;
+  const { phase, pause } = subscription;
+  const resumesAt = pause?.resumesAt;
   if (phase !== 'running' && !(phase === 'paused' && resumesAt)) return [];
   const found: Upcoming[] = [];
   let { creditMinor } = subscription;

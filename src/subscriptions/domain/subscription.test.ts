@@ -134,6 +134,23 @@ describe('the start', () => {
     expect(datesOf(life)).toEqual(['2027-03-01T06:00']);
   });
 
+  test.each([
+    ['at its anchor', scheduled({ ends: { before: '2027-02-01' } }).schedule],
+    [
+      'in a short first period',
+      scheduled({ anchor: { day: 1, firstPeriod: 'full' }, ends: { before: '2027-02-01' } }).schedule,
+    ],
+  ])(
+    'with a first payment after the last day for a start keeps the day of the creation: %s',
+    (_, schedule) => {
+      const life = new Life({ ...withPayment, schedule });
+      const now = at('2027-02-01T11:00');
+      life.take(accepted(decideFirstPaymentCaptured(life.subscription, paid, now)), now);
+      expect(life.rows.get(1)).toMatchObject({ startsOn: '2027-01-31', outcome: 'paid', invoiceId: 'I' });
+      expect(life.until(at('2027-12-01T00:00')).subscription.endedFor).toBe('finished');
+    },
+  );
+
   test('ends after 24 hours without it, and is never revived', () => {
     const life = new Life(withPayment).until(at('2027-02-01T12:00'));
     expect(life.subscription.endedFor).toBe('firstPaymentMissing');
@@ -268,6 +285,23 @@ describe('a failure', () => {
     expect(life.outcomes()).toEqual(['1 paid', '2 missed', '3 missed', '4 missed', '5 paid']);
   });
 
+  test('of Mandate or the merchant is no try of the payer', () => {
+    const answers = [declined(), declined('configuration')];
+    const limited = termsWith({ dunning: { ...policy, byClass: { funds: { maxTries: 2 } } } });
+    const life = new Life(limited, (charge) => answers[charge - 1] ?? declined()).until(
+      at('2027-02-01T07:00'),
+    );
+    const now = at('2027-02-01T12:00');
+    life.take(accepted(decideTry(life.subscription, 'merchant')), now);
+    life.until(now);
+    const next = nextAction(life.subscription);
+    expect([life.charges.length, next?.does, next?.at.slice(0, 16)]).toEqual([
+      3,
+      'charge',
+      '2027-02-03T06:00',
+    ]);
+  });
+
   test('that stops this charge alone leaves the next period', () => {
     const stopped: ChargeEnding = { outcome: 'failed', declineClass: 'stopped', stop: 'charge' };
     const life = new Life(terms, (charge) => (charge === 1 ? stopped : captured)).until(
@@ -298,11 +332,54 @@ describe('a failure', () => {
     expect([life.outcomes(), statusOf(life.subscription)]).toEqual([['1 paid'], 'active']);
   });
 
-  test('of a charge that a rule refuses waits for the time it names', () => {
+  test.each([
+    'recurrentRetryTooEarly',
+    'recurrentRetryLimitReached',
+    'recurrentTerminalPaused',
+    'recurrentPeriodAlreadyCharged',
+  ] as const)('of a charge that %s refuses waits for the time it names', (code) => {
     const retryAfter = at('2027-02-01T10:45');
-    const refused: ChargeEnding = { outcome: 'refused', code: 'recurrentRetryTooEarly', retryAfter };
+    const refused: ChargeEnding = { outcome: 'refused', code, retryAfter };
     const life = new Life(terms, (charge) => (charge === 1 ? refused : captured)).until(start);
     expect([statusOf(life.subscription), nextAction(life.subscription)?.at]).toEqual(['active', retryAfter]);
+  });
+
+  describe('whose last try is postponed beyond the end of dunning', () => {
+    const givesUp = at('2027-02-26T12:00');
+    const postponedTo = (retryAfter: Instant, ending: ChargeEnding) =>
+      new Life(terms, (charge) => (charge === 1 ? declined() : { ...ending, retryAfter }));
+
+    test.each(['recurrentRetryTooEarly', 'recurrentRetryLimitReached'] as const)(
+      'by %s is given up in its time',
+      (code) => {
+        const life = postponedTo(givesUp, { outcome: 'refused', code }).until(at('2027-02-02T00:00'));
+        expect(nextAction(life.subscription)).toEqual({ does: 'giveUp', number: 1, at: givesUp });
+        expect(life.until(givesUp).subscription.phase).toBe('unpaid');
+        const earlier = laterBy(givesUp, -1);
+        const other = postponedTo(earlier, { outcome: 'refused', code }).until(at('2027-02-02T00:00'));
+        expect(nextAction(other.subscription)).toEqual({ does: 'charge', number: 1, at: earlier });
+      },
+    );
+
+    test.each<ChargeEnding>([
+      { outcome: 'unsent' },
+      { outcome: 'refused', code: 'recurrentTerminalPaused' },
+      { outcome: 'refused', code: 'recurrentPeriodAlreadyCharged' },
+    ])('by no fault of the payer is made first: %o', (ending) => {
+      const life = postponedTo(laterBy(givesUp, day), ending).until(at('2027-02-02T00:00'));
+      expect(nextAction(life.subscription)).toEqual({ does: 'charge', number: 1, at: laterBy(givesUp, day) });
+      expect(life.until(givesUp).subscription.phase).toBe('running');
+    });
+
+    test('by the bank ends dunning if it fails', () => {
+      const answers: ChargeEnding[] = [
+        declined(),
+        { outcome: 'unsent', retryAfter: laterBy(givesUp, day) },
+        declined(),
+      ];
+      const life = new Life(terms, (charge) => answers[charge - 1]).until(laterBy(givesUp, day));
+      expect([life.subscription.phase, life.charges.length]).toEqual(['unpaid', 3]);
+    });
   });
 
   test.each([
@@ -311,7 +388,6 @@ describe('a failure', () => {
     ['recurrentStopped', 'pastDue', 'newCard'],
     ['recurrentCardExpired', 'pastDue', 'newCard'],
     ['recurrentAmountAboveConsent', 'pastDue', 'payerPresent'],
-    ['recurrentPeriodAlreadyCharged', 'pastDue', 'configuration'],
     ['recurrentParentStale', 'pastDue', 'configuration'],
     ['recurrentRetryWindowExpired', 'unpaid', undefined],
     ['customerNotReady', 'pastDue', 'newCard'],
@@ -339,6 +415,35 @@ describe('a failure', () => {
     const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 10, stack: true } });
     const life = new Life(stacked, failing(1)).until(at('2027-02-28T07:00'));
     expect([life.outcomes(), statusOf(life.subscription)]).toEqual([['1 unpaid', '2 paid'], 'active']);
+  });
+});
+
+describe('a stack whose final action is the end', () => {
+  const stacked = termsWith({
+    dunning: { ...policy, tries: [], windowDays: 31, stack: true, finally: 'end' },
+  });
+
+  test('closes all that is open', () => {
+    const life = new Life(stacked, alwaysFailing).until(at('2027-05-01T00:00'));
+    expect([life.subscription.endedFor, life.outcomes(), life.subscription.open]).toEqual([
+      'unpaid',
+      ['1 unpaid', '2 unpaid'],
+      [],
+    ]);
+  });
+
+  test('closes all when the network allows no try any more', () => {
+    const life = new Life(stacked, (charge) =>
+      charge === 1 ? declined() : { outcome: 'refused', code: 'recurrentRetryWindowExpired' },
+    ).until(at('2027-02-28T07:00'));
+    const now = at('2027-02-28T12:00');
+    life.take(accepted(decideTry(life.subscription, 'newCard')), now);
+    life.until(now);
+    expect([life.subscription.endedFor, life.outcomes(), life.subscription.open]).toEqual([
+      'unpaid',
+      ['1 unpaid', '2 unpaid'],
+      [],
+    ]);
   });
 });
 
@@ -421,6 +526,22 @@ describe('a pause', () => {
     expect(life.until(at('2027-03-01T00:00')).outcomes()).toEqual(rows);
   });
 
+  test.each([
+    ['200 ms', 200, ['1 paid', '2 paid']],
+    ['40 days', 40 * day, ['1 paid', '2 missed', '3 paid']],
+  ])('ends at its own time, also if the service looks %s later', (_, lateMs, rows) => {
+    const resumesAt = at('2027-02-28T00:00');
+    const life = new Life(terms).until(at('2027-02-10T00:00'));
+    pause(life, at('2027-02-10T00:00'), resumesAt);
+    life.wakeAt(laterBy(resumesAt, lateMs));
+    expect(life.until(laterBy(resumesAt, lateMs + day)).outcomes()).toEqual(rows);
+    const other = new Life(terms).until(at('2027-02-10T00:00'));
+    pause(other, at('2027-02-10T00:00'), resumesAt);
+    const now = laterBy(resumesAt, lateMs);
+    other.take(accepted(decideResume(other.subscription, now)), now);
+    expect(other.until(laterBy(now, day)).outcomes()).toEqual(rows);
+  });
+
   test('without an end waits for the merchant, and its open invoice is still tried', () => {
     const life = new Life(terms, failing(1)).until(start);
     pause(life, at('2027-01-31T13:00'));
@@ -436,11 +557,49 @@ describe('a pause', () => {
     expect(nextAction(life.subscription)?.at.slice(0, 10)).toBe('2027-04-30');
   });
 
-  test('does not keep the time of an earlier one, which payment ended', () => {
+  const unpaidWhilePaused = (resumesAt?: Instant) => {
     const life = new Life(terms, failing(1, 2, 3)).until(start);
-    pause(life, at('2027-01-31T13:00'), at('2027-04-01T00:00'));
-    const paidAt = at('2027-03-15T00:00');
-    life.until(paidAt).take(decidePaid(life.subscription, 1, 'payer', paidAt), paidAt);
+    pause(life, at('2027-01-31T13:00'), resumesAt);
+    life.until(at('2027-03-15T00:00'));
+    expect([life.subscription.phase, upcoming(life.subscription, 1)]).toEqual(['unpaid', []]);
+    return life;
+  };
+  const settles = {
+    payment: (life: Life, now: Instant) => decidePaid(life.subscription, 1, 'payer', now),
+    forgiveness: (life: Life, now: Instant) => accepted(decideForgive(life.subscription, 1, now)),
+  };
+
+  test.each(['payment', 'forgiveness'] as const)('continues after the %s of what was unpaid', (by) => {
+    const life = unpaidWhilePaused(at('2027-04-01T00:00'));
+    const now = at('2027-03-15T00:00');
+    life.take(settles[by](life, now), now);
+    expect([life.subscription.phase, upcoming(life.subscription, 1)[0]?.number]).toEqual(['paused', 4]);
+    life.until(at('2027-05-01T00:00'));
+    expect(life.outcomes().slice(1)).toEqual(['2 skipped', '3 skipped', '4 paid']);
+    expect(life.facts.filter(({ type }) => type === 'subscription_paused')).toEqual([
+      { type: 'subscription_paused', by: 'payer', resumesAt: at('2027-04-01T00:00') },
+      { type: 'subscription_paused', by: 'payer', resumesAt: at('2027-04-01T00:00') },
+    ]);
+  });
+
+  test('without an end continues after payment, until the merchant ends it', () => {
+    const life = unpaidWhilePaused();
+    const now = at('2027-03-15T00:00');
+    life.take(settles.payment(life, now), now);
+    life.until(at('2027-06-15T00:00'));
+    expect([life.subscription.phase, life.outcomes()]).toEqual(['paused', ['1 paid', '2 skipped']]);
+  });
+
+  test('that ended while nothing was paid stays ended', () => {
+    const life = unpaidWhilePaused(at('2027-03-31T00:00'));
+    const now = at('2027-03-31T00:00');
+    life.take(settles.payment(life, now), now);
+    expect(life.subscription.phase).toBe('running');
+    life.until(at('2027-04-01T00:00'));
+    expect([life.subscription.phase, life.outcomes()]).toEqual([
+      'running',
+      ['1 paid', '2 skipped', '3 paid'],
+    ]);
     pause(life, at('2027-04-02T00:00'));
     expect(life.until(at('2027-12-01T00:00')).subscription.phase).toBe('paused');
   });
@@ -608,6 +767,29 @@ describe('a change', () => {
     expect(life.subscription.creditMinor).toBe(0n);
     life.take(decideChangeEnded(life.subscription, 'C', isPaid), next);
     expect(life.subscription.creditMinor).toBe(after);
+  });
+
+  test('to be made from the next period waits for a change that is not paid yet', () => {
+    const life = new Life(terms).until(noon);
+    life.take(accepted(change(life, 3_000n, noon)), noon);
+    const later = () => decideChangeFromNextPeriod(life.subscription, [item(70n)]);
+    expect(codeOf(later())).toBe('subscriptionChangePending');
+    life.take(decideChangeEnded(life.subscription, 'C', true), noon);
+    life.take(accepted(later()), noon);
+    life.until(at('2027-03-01T00:00'));
+    expect(life.rows.get(2)?.amountMinor).toBe(70n);
+  });
+
+  test.each([
+    ['replaces an earlier one for the next period', true, 3_000n],
+    ['leaves it if it is not paid', false, 70n],
+  ])('that is made now %s', (_, isPaid, amountMinor) => {
+    const life = new Life(terms).until(noon);
+    life.take(accepted(decideChangeFromNextPeriod(life.subscription, [item(70n)])), noon);
+    life.take(accepted(change(life, 3_000n, noon)), noon);
+    life.take(decideChangeEnded(life.subscription, 'C', isPaid), noon);
+    life.until(at('2027-03-01T00:00'));
+    expect(life.rows.get(2)?.amountMinor).toBe(amountMinor);
   });
 
   test('from the next period reckons nothing', () => {

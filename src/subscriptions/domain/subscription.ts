@@ -102,7 +102,8 @@ export type Subscription = {
   readonly missed: readonly Period[];
   readonly creditMinor: bigint;
   readonly paidThrough?: Instant;
-  readonly resumesAt?: Instant;
+  /** Kept while a period is unpaid: the payment of it does not end the pause. */
+  readonly pause?: Pause;
   readonly endsAfter?: { readonly number: number; readonly reason: EndReason };
   readonly scheduledItems?: readonly Item[];
   readonly change?: Change;
@@ -112,6 +113,9 @@ export type Subscription = {
   readonly parkedFor?: ParkReason;
   readonly endedFor?: EndReason;
 };
+
+/** Without a time, a person ends it. */
+type Pause = { readonly by: 'payer' | 'merchant' | 'dunning'; readonly resumesAt?: Instant };
 
 export type ParkReason = 'moreThanTwoChargesADay' | 'periodAhead';
 
@@ -124,7 +128,8 @@ export type SubscriptionFact =
   | {
       readonly type: 'charge_postponed';
       readonly number: number;
-      readonly until: Instant;
+      /** Absent: no try is left before Mandate gives up. */
+      readonly until?: Instant;
       readonly why: string;
     }
   | {
@@ -138,11 +143,7 @@ export type SubscriptionFact =
   | { readonly type: 'period_paid'; readonly number: number; readonly by: 'charge' | 'payer' | 'elsewhere' }
   | { readonly type: 'period_closed'; readonly number: number; readonly outcome: 'unpaid' | 'forgiven' }
   | { readonly type: 'subscription_unpaid'; readonly number: number }
-  | {
-      readonly type: 'subscription_paused';
-      readonly by: 'payer' | 'merchant' | 'dunning';
-      readonly resumesAt?: Instant;
-    }
+  | ({ readonly type: 'subscription_paused' } & Pause)
   | { readonly type: 'subscription_resumed' }
   | { readonly type: 'end_scheduled'; readonly afterNumber: number; readonly reason: EndReason }
   | { readonly type: 'end_taken_back' }
@@ -263,11 +264,12 @@ const firstPaymentMs = 24 * 3_600_000;
 
 /** The one thing the subscription waits for, and when. Undefined: only a person or a bank can continue it. */
 export function nextAction(subscription: Subscription): Action | undefined {
-  const { phase, parkedFor, terms, resumesAt } = subscription;
+  const { phase, parkedFor, terms, pause } = subscription;
   if (parkedFor !== undefined || phase === 'ended') return undefined;
   if (phase === 'incomplete')
     return { does: 'end', at: laterBy(terms.createdAt, firstPaymentMs), reason: 'firstPaymentMissing' };
-  const resume = phase === 'paused' && resumesAt ? ({ does: 'resume', at: resumesAt } as const) : undefined;
+  const resumesAt = phase === 'paused' ? pause?.resumesAt : undefined;
+  const resume = resumesAt ? ({ does: 'resume', at: resumesAt } as const) : undefined;
   let first: Action | undefined;
   for (const action of [retryOf(subscription), resume, periodActionOf(subscription)])
     if (action && (!first || action.at < first.at)) first = action;
@@ -328,7 +330,12 @@ export function evolve(before: Subscription | undefined, fact: SubscriptionFact,
     return { terms, phase, items: terms.items, ...empty };
   }
   if (!before) throw new Error(`Fact ${fact.type} came before the subscription was created.`);
-  return { ...afterFact(before, fact, now), phase };
+  const after = { ...afterFact(before, fact, now), phase };
+  return phase === 'running' ? withoutPause(after) : after;
+}
+
+function withoutPause({ pause: _, ...rest }: Subscription): Subscription {
+  return rest;
 }
 
 type LaterFact = Exclude<SubscriptionFact, { type: 'subscription_created' }>;
@@ -337,15 +344,10 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
   switch (fact.type) {
     case 'subscription_started':
       return { ...before, schedule: fact.schedule, startedAt: now };
-    case 'subscription_paused': {
-      // An earlier pause may have ended in another way than by its time.
-      const { resumesAt: _, ...rest } = before;
-      return { ...rest, ...defined({ resumesAt: fact.resumesAt }) };
-    }
-    case 'subscription_resumed': {
-      const { resumesAt: _, ...rest } = before;
-      return rest;
-    }
+    case 'subscription_paused':
+      return { ...before, pause: { by: fact.by, ...defined({ resumesAt: fact.resumesAt }) } };
+    case 'subscription_resumed':
+      return before;
     case 'subscription_unpaid':
       return withOpen(before, fact.number, (period) => ({ ...untried(period), outcome: 'unpaid' }));
     case 'end_scheduled':
@@ -355,7 +357,7 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
       return rest;
     }
     case 'subscription_ended': {
-      const { resumesAt: _, endsAfter: __, scheduledItems: ___, ...rest } = before;
+      const { endsAfter: _, scheduledItems: __, ...rest } = withoutPause(before);
       return { ...rest, endedFor: fact.reason };
     }
     case 'zone_changed':
@@ -449,8 +451,9 @@ function afterPeriodFact(
     case 'charge_postponed': {
       const charging = before.open.find(({ number }) => number === fact.number)?.charging;
       const after = withOpen(before, fact.number, (period) => ({
-        ...withoutCharge(period),
-        nextTryAt: fact.until,
+        ...untried(period),
+        ...kept(period),
+        ...defined({ nextTryAt: fact.until }),
       }));
       return { ...after, charges: before.charges.filter(({ paymentId }) => paymentId !== charging) };
     }
@@ -535,17 +538,14 @@ function kept({ givesUpAt }: OpenPeriod) {
   return defined({ givesUpAt });
 }
 
-function withoutCharge({ charging: _, ...period }: OpenPeriod): OpenPeriod {
-  return period;
-}
-
-/** A failure of Mandate's or the merchant's own starts no retries that could end the subscription. */
+/** A failure of Mandate's or the merchant's own is no try, and starts none that could end the subscription. */
 function failed(
   period: OpenPeriod,
   { declineClass, nextTryAt, givesUpAt }: SubscriptionFact & { type: 'charge_failed' },
   now: Instant,
 ): OpenPeriod {
-  const { firstFailedAt = declineClass === 'configuration' ? undefined : now } = period;
-  const retries = period.firstFailedAt === undefined ? 0 : period.retries + 1;
+  const isOurs = declineClass === 'configuration';
+  const { firstFailedAt = isOurs ? undefined : now } = period;
+  const retries = isOurs || period.firstFailedAt === undefined ? period.retries : period.retries + 1;
   return { ...untried(period), retries, declineClass, ...defined({ firstFailedAt, nextTryAt, givesUpAt }) };
 }

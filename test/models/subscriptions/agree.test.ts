@@ -32,6 +32,7 @@ describe('a service is found that', () => {
     'zone',
     'priceNext',
     'priceNow',
+    'changeEnds',
     'payerPays',
     'newCard',
     'forgive',
@@ -47,6 +48,13 @@ describe('a service is found that', () => {
     ['catches up all', () => ({ catchUp: 'all' })],
     ['catches up nothing', () => ({ catchUp: 'none' })],
     ['is never out', () => ({ outages: [] })],
+    ['is never late', () => ({ lateBy: 0 })],
+    [
+      'gives up a payer who has paid for the time',
+      ({ answers }) => ({
+        answers: answers.map((answer) => (answer === 'periodCharged' ? 'limitReached' : answer)),
+      }),
+    ],
     ['takes another final action', () => ({ finally: 'end' })],
     ['charges a period too many', ({ periods }) => (periods === undefined ? {} : { periods: periods + 1 })],
     ['takes a failure for a capture', () => ({ answers: [] })],

@@ -10,14 +10,18 @@ export type Answer =
   | 'newCard'
   | 'configuration'
   | 'stopCharge'
-  | 'unsent';
+  | 'unsent'
+  | 'limitReached'
+  | 'periodCharged';
 
 export type Act = { at: Micros } & (
   | { does: 'pause'; resumesAt?: Micros; forgives: boolean }
   | { does: 'resume' | 'cancelNow' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
   | { does: 'zone'; zone: string }
   | { does: 'priceNext'; price: number }
-  | { does: 'priceNow'; price: number; isPaid: boolean }
+  | { does: 'priceNow'; price: number }
+  /** The invoice of the change that is pending. */
+  | { does: 'changeEnds'; isPaid: boolean }
 );
 
 export type Plan = {
@@ -40,6 +44,8 @@ export type Plan = {
   acts: Act[];
   /** Half-open, in order. No act is in one. */
   outages: { from: Micros; until: Micros }[];
+  /** How long after something is due the service looks. */
+  lateBy: Micros;
   endsAt: Micros;
 };
 
@@ -51,6 +57,7 @@ const zones = [
   'America/New_York',
   'Australia/Lord_Howe',
 ];
+const second = 1_000_000;
 const firstDay = dayOf('2026-11-25');
 const lifeDays = 420;
 
@@ -81,7 +88,10 @@ export function planFrom(seed: number): Plan {
   const isShort = 'days' in interval && interval.days === 7;
   const isMonths = 'months' in interval;
   const outages = outagesIn(startsAt, random);
-  const acts = actsFrom({ startsAt, zone, random, pick })
+  const drawing = { startsAt, zone, random, pick };
+  const arrears = random(6) === 0 ? arrearsFrom(drawing) : { answers: [], acts: [] };
+  const acts = [...arrears.acts, ...actsFrom(drawing)]
+    .flatMap((act) => (act.does === 'priceNow' ? [act, changeEnding(act.at, { random, pick })] : [act]))
     .filter(({ at }) => outages.every(({ from, until }) => at < from || at > until))
     .toSorted((a, b) => a.at - b.at);
   return {
@@ -97,9 +107,10 @@ export function planFrom(seed: number): Plan {
     tries: isShort ? pick([1, 3], [2], [1, 2, 3, 4]) : pick([1, 3, 6, 10, 16, 23], [2, 4], [5]),
     windowDays: isShort ? 5 : 26,
     finally: pick('unpaid', 'end', 'pause'),
-    answers: answersFrom(random, pick),
+    answers: [...arrears.answers, ...answersFrom(random, pick)],
     acts,
     outages,
+    lateBy: pick(0, 0, second / 5, 30 * minute),
     endsAt,
   };
 }
@@ -129,6 +140,8 @@ function answersFrom(random: (below: number) => number, pick: <T>(...from: T[]) 
           'configuration',
           'stopCharge',
           'unsent',
+          'limitReached',
+          'periodCharged',
         ),
       );
   }
@@ -141,6 +154,32 @@ type Drawing = {
   random: (below: number) => number;
   pick: <T>(...from: T[]) => T;
 };
+
+/** The first period is not paid for long, and a pause begins meanwhile. */
+function arrearsFrom({ startsAt, random, pick }: Drawing): Pick<Plan, 'answers' | 'acts'> {
+  const on = (day: number, days: number) => startsAt + (24 * day + 1 + random(24 * days)) * hour + 7_000;
+  const pausesAt = on(0, 20);
+  const resumesAt = pausesAt + (30 + random(90)) * dayLong;
+  const answers: Answer[] = Array.from({ length: 6 }, () =>
+    pick<Answer>('funds', 'vague', 'vague', 'configuration'),
+  );
+  const acts: Act[] = [
+    { at: on(0, 10), does: 'newCard' },
+    { at: on(26, 60), does: pick('payerPays', 'forgive') },
+  ];
+  const pause = pick<Act[]>(
+    [],
+    [{ at: pausesAt, does: 'pause', forgives: false }],
+    [{ at: pausesAt, does: 'pause', forgives: false, resumesAt }],
+  );
+  return { answers, acts: [...acts, ...pause] };
+}
+
+/** At once, within hours, or in another period. */
+function changeEnding(at: Micros, { random, pick }: Pick<Drawing, 'random' | 'pick'>): Act {
+  const after = pick(second, second, (1 + random(20)) * hour, (1 + random(40)) * dayLong);
+  return { at: at + after, does: 'changeEnds', isPaid: pick(true, true, false) };
+}
 
 /** Some follow each other within hours. */
 function actsFrom(drawing: Drawing): Act[] {
@@ -182,9 +221,8 @@ function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
     case 'zone':
       return { at, does, zone: pick(...zones) };
     case 'priceNext':
-      return { at, does, price: 1 + random(20_000) };
     case 'priceNow':
-      return { at, does, price: 1 + random(20_000), isPaid: pick(true, true, false) };
+      return { at, does, price: 1 + random(20_000) };
     default:
       return { at, does };
   }

@@ -71,6 +71,11 @@ function endingOf(answer: Answer, at: Instant): ChargeEnding {
       return { outcome: answer };
     case 'stopCharge':
       return { outcome: 'failed', declineClass: 'stopped', stop: 'charge' };
+    case 'limitReached':
+    case 'periodCharged': {
+      const code = answer === 'limitReached' ? 'recurrentRetryLimitReached' : 'recurrentPeriodAlreadyCharged';
+      return { outcome: 'refused', code, retryAfter: instant(micros(at) + 12 * dayLong) };
+    }
     case 'issuer':
       return { outcome: 'failed', declineClass: answer, retryAfter: instant(micros(at) + 7 * dayLong) };
     default:
@@ -95,10 +100,9 @@ function runUntil(life: Life, plan: Plan, end: Micros): void {
   for (;;) {
     const next = nextAction(life.subscription);
     if (!next) return;
-    const outage = plan.outages.find(
-      ({ from, until }) => instant(from) <= next.at && next.at < instant(until),
-    );
-    const at = latest(life.now, outage ? instant(outage.until) : next.at);
+    const looks = instant(micros(next.at) + plan.lateBy);
+    const outage = plan.outages.find(({ from, until }) => instant(from) <= looks && looks < instant(until));
+    const at = latest(life.now, outage ? instant(outage.until) : looks);
     if (at > instant(end)) return;
     life.wakeAt(at);
   }
@@ -110,7 +114,6 @@ function perform(life: Life, act: Act): void {
   if (subscription.parkedFor !== undefined || subscription.phase === 'ended') return;
   life.take(factsOf(subscription, act, now), now);
   if (act.does === 'newCard') life.wakeAt(now);
-  if (act.does === 'priceNow') life.take(decideChangeEnded(life.subscription, 'change', act.isPaid), now);
 }
 
 function factsOf(subscription: Subscription, act: Act, now: Instant): readonly SubscriptionFact[] {
@@ -142,6 +145,8 @@ function factsOf(subscription: Subscription, act: Act, now: Instant): readonly S
       return factsIn(decideChangeFromNextPeriod(subscription, [item(act.price)]));
     case 'priceNow':
       return factsIn(decideChangeNow(subscription, { items: [item(act.price)], invoiceId: 'change' }, now));
+    case 'changeEnds':
+      return decideChangeEnded(subscription, 'change', act.isPaid);
   }
 }
 

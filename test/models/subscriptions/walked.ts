@@ -12,6 +12,7 @@ type Unpaid = {
   giveUpAt?: Micros;
   isKnownFailed: boolean;
 };
+type PriceChange = { number: number; price: number; difference: number; fromBalance: number };
 type Span = { number: number; kind: 'trial' | 'first' | 'regular'; from: Day; until: Day };
 
 const calendarBegins = dayOf('2026-01-01');
@@ -79,7 +80,9 @@ class Walk {
   collected = 0;
   changedOn: Day | undefined;
   unpaid: Unpaid[] = [];
-  resumesAt: Micros | undefined;
+  /** Until when, unless a person decides that. It stays while a period is unpaid. */
+  pause: { until: Micros | undefined } | undefined;
+  change: PriceChange | undefined;
   lastNumber: number | undefined;
   asked = 0;
 
@@ -97,7 +100,6 @@ class Walk {
       ...this.plan.acts.map((act) => ({ at: act.at, act })),
       { at: this.plan.endsAt, act: undefined },
     ];
-    this.settle(now);
     for (const { at, act } of stops) {
       for (let next = this.nextTime(now); next <= at; next = this.nextTime(now)) {
         now = next;
@@ -112,8 +114,8 @@ class Walk {
 
   /** When the service next looks: as soon as something is due, or at the end of an outage. */
   nextTime(now: Micros): Micros {
-    const times = this.overdue().map(({ at }) => Math.max(at, now));
-    const first = Math.min(...times, Infinity);
+    const times = this.overdue().map(({ at }) => at + this.plan.lateBy);
+    const first = Math.max(Math.min(...times, Infinity), now);
     const outage = this.plan.outages.find(({ from, until }) => from <= first && first < until);
     return outage ? outage.until : first;
   }
@@ -138,8 +140,8 @@ class Walk {
     if (oldest?.tryAt !== undefined) found.push({ at: oldest.tryAt, run: (now) => this.charge(oldest, now) });
     else if (oldest?.giveUpAt !== undefined)
       found.push({ at: oldest.giveUpAt, run: () => this.giveUp(oldest) });
-    if (this.phase === 'paused' && this.resumesAt !== undefined)
-      found.push({ at: this.resumesAt, run: (now) => this.resume(now) });
+    const until = this.phase === 'paused' ? this.pause?.until : undefined;
+    if (until !== undefined) found.push({ at: until, run: () => this.resume(until) });
     const isWaiting = oldest !== undefined && oldest.row.outcome === 'open';
     const next = this.nextSpan();
     const last = this.rows.at(-1);
@@ -247,6 +249,13 @@ class Walk {
       open.tryAt = now + hour;
       return;
     }
+    if (answer === 'limitReached' || answer === 'periodCharged') {
+      const at = now + 12 * dayLong;
+      // A limit of the network counts the payer's failures. A payer who has paid for the time is not given up.
+      const isInTime = open.giveUpAt === undefined || at < open.giveUpAt;
+      if (isInTime || answer === 'periodCharged') open.tryAt = at;
+      return;
+    }
     this.reached.push({ number: open.row.number, at: now });
     if (answer === 'captured') this.paid(open, now);
     else this.failed(open, answer, now);
@@ -259,11 +268,14 @@ class Walk {
     this.revive(now);
   }
 
-  /** What started while nothing was paid is not charged afterwards. */
+  /** What started while nothing was paid is not charged afterwards, and a pause is not over by a payment. */
   revive(now: Micros): void {
     if (this.phase !== 'unpaid') return;
     this.phase = 'running';
     this.skip(now);
+    const isPaused = this.pause !== undefined && (this.pause.until ?? Infinity) > now;
+    if (isPaused) this.phase = 'paused';
+    else this.pause = undefined;
   }
 
   failed(open: Unpaid, answer: Answer, now: Micros): void {
@@ -276,7 +288,6 @@ class Walk {
     if (this.phase === 'unpaid') return;
     if (answer === 'configuration') {
       delete open.giveUpAt;
-      if (open.failedAt !== undefined) open.tries += 1;
       return;
     }
     if (open.failedAt === undefined) open.failedAt = now;
@@ -312,7 +323,7 @@ class Walk {
     if (this.plan.finally === 'end') this.end('unpaid');
     else if (this.phase !== 'paused') {
       this.phase = 'paused';
-      this.resumesAt = undefined;
+      this.pause = { until: undefined };
     }
   }
 
@@ -328,10 +339,11 @@ class Walk {
       this.addRow(span, 'skipped');
   }
 
-  resume(now: Micros): void {
-    this.skip(now);
+  /** The pause is over at this time, whenever the service looks. */
+  resume(at: Micros): void {
+    this.skip(at);
     this.phase = 'running';
-    this.resumesAt = undefined;
+    this.pause = undefined;
   }
 
   act(act: Act): void {
@@ -343,10 +355,10 @@ class Walk {
         if (this.phase !== 'running') return;
         if (act.forgives) for (const open of this.unpaid) this.drop(open, 'forgiven');
         this.phase = 'paused';
-        this.resumesAt = act.resumesAt;
+        this.pause = { until: act.resumesAt };
         return;
       case 'resume':
-        if (this.phase === 'paused') this.resume(act.at);
+        if (this.phase === 'paused') this.resume(Math.min(act.at, this.pause?.until ?? act.at));
         return;
       case 'cancelNow':
         this.end('payer');
@@ -373,19 +385,22 @@ class Walk {
         this.zone = act.zone;
         return;
       case 'priceNext':
-        if (this.phase !== 'unpaid') this.laterPrice = act.price;
+        if (this.phase !== 'unpaid' && !this.change) this.laterPrice = act.price;
         return;
       case 'priceNow':
         this.changeNow(act);
+        return;
+      case 'changeEnds':
+        this.endChange(act);
     }
   }
 
-  changeNow({ at, price, isPaid }: Act & { does: 'priceNow' }): void {
+  changeNow({ at, price }: Act & { does: 'priceNow' }): void {
     const row = this.rows.at(-1)!;
     const today = localDay(this.zone, at);
     const isFailing = this.unpaid.some((open) => open.isKnownFailed);
     if (this.phase !== 'running' || isFailing || row.outcome === 'open' || this.changedOn === today) return;
-    if (at < row.startsAt || at >= row.endsAt) return;
+    if (this.change || at < row.startsAt || at >= row.endsAt) return;
     const kind = this.spans[row.number - 1]!;
     const part = (amount: number) => {
       const left = Math.floor(row.endsAt / 1e6) - Math.floor(at / 1e6);
@@ -395,11 +410,25 @@ class Walk {
     const credit = isCharged ? Math.min(part(this.fullPrice(kind, this.price)), this.collected) : 0;
     const cost = isCharged ? part(this.fullPrice(kind, price)) : 0;
     const fromBalance = Math.min(this.balance, Math.max(0, cost - credit));
-    if (cost - credit - fromBalance > 0 && !isPaid) return;
-    this.balance += Math.max(0, credit - cost) - fromBalance;
-    this.collected += cost - credit;
+    this.balance -= fromBalance;
+    const change = { number: row.number, price, difference: cost - credit, fromBalance };
+    if (change.difference > fromBalance) this.change = change;
+    else this.applyChange(change, at);
+  }
+
+  /** A dearer price is in force when it is paid, in whichever period that is. */
+  endChange({ at, isPaid }: Act & { does: 'changeEnds' }): void {
+    const { change } = this;
+    this.change = undefined;
+    if (change && isPaid) this.applyChange(change, at);
+    else this.balance += change?.fromBalance ?? 0;
+  }
+
+  applyChange({ number, price, difference }: PriceChange, at: Micros): void {
+    this.balance += Math.max(0, -difference);
+    if (number === this.rows.at(-1)!.number) this.collected += difference;
     this.price = price;
     this.laterPrice = undefined;
-    this.changedOn = today;
+    this.changedOn = localDay(this.zone, at);
   }
 }
