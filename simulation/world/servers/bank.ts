@@ -185,16 +185,20 @@ export async function openWorldBank(options: {
           const timer = setTimeout(() => nothing('no answer'), question.answerMs);
 
           async function arrive(isRefused: (() => void) | undefined): Promise<void> {
+            /** What the caller hears in time proves that nothing was done. */
+            const proves = () => {
+              if (!isOver) isRefused?.();
+            };
             if (faults.happens('bank is busy')) {
               const text = Buffer.from(JSON.stringify({ error: 'notDone' }));
               const refusal = { status: 503, headers: { 'retry-after': '1' }, body: text };
-              return sendBack({ kind: 'answer', ...refusal }, () => {
-                if (!isOver) isRefused?.();
-              });
+              return sendBack({ kind: 'answer', ...refusal }, proves);
             }
             if (isRefused && !silentUntilMs.has(sent.target) && isSilentCharge(sent.body))
               silentUntilMs.set(sent.target, scheduler.nowMs() + silentMs);
-            sendBack(await deliver(sent));
+            const answer = await deliver(sent);
+            // The signature of a message that was long on its way is too old.
+            sendBack(answer, answer.kind === 'answer' && answer.status === 401 ? proves : undefined);
           }
           /** `arrives`: the caller hears it. */
           function sendBack(exchange: Exchange, arrives?: () => void): void {
