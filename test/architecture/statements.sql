@@ -5160,7 +5160,7 @@ where card_id = $2::text;
 
 -- take_stuck_withdrawal
 update withdrawal set stuck_at = null, stuck_reason = null
-where withdrawal_id = $1::text and stuck_at is not null
+where withdrawal_id = $1::text and stuck_at = coalesce($2::timestamptz, stuck_at)
 returning withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, sends, is_unsent;
 
 -- take_time

@@ -12,7 +12,7 @@ export async function listStuckJobs(options: { json?: true }): Promise<void> {
   if (jobs.length === 0) return console.log('No job is stuck.');
   printTable(
     ['kind', 'id', 'party', 'since', 'reason'],
-    jobs.map((job) => [job.kind, job.id, job.partyId, job.since.slice(0, 19), job.reason]),
+    jobs.map((job) => [job.kind, job.id, job.partyId, job.since, job.reason]),
   );
 }
 

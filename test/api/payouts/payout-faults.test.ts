@@ -43,6 +43,7 @@ async function newestSending(): Promise<{ id: string }> {
   );
   return rows[0];
 }
+const lacking = { as: 'failed', reason: 'the bank lacks it' } as const;
 /** A job that fails is retried for about an hour. */
 async function untilStuck(): Promise<void> {
   for (let minutes = 0; minutes < 90; minutes++) await pass(60_000);
@@ -92,7 +93,7 @@ describe('a payout without a valid response', () => {
       expect(wayward.sent.slice(sentBefore).map(({ operationId }) => operationId)).toEqual([`${id}.p`]);
       expect(await world.account()).toEqual({ own: before.own, available: before.available - 10_000 });
       await untilStuck();
-      await resolveWithdrawal({ db: database, clock, livemode: false }, id, 'failed', 'the bank lacks it');
+      await resolveWithdrawal({ db: database, clock, livemode: false }, id, lacking);
       expect(await read(id)).toMatchObject({ status: 'Failed' });
       expect(await world.account()).toEqual(before);
     },
@@ -145,7 +146,7 @@ describe('a payout without a valid response', () => {
     expect(await stuckReason(id)).toMatch(/the bank does not find the payout/);
     expect(wayward.sent.length - sentBefore).toBe(1);
     const deps = { db: world.service.database, clock: world.service.clock, livemode: false };
-    await resolveWithdrawal(deps, id, 'failed', 'the bank lacks it');
+    await resolveWithdrawal(deps, id, lacking);
   });
 
   test('is only asked about after a restore, although nothing of it was sent', async () => {
@@ -157,12 +158,7 @@ describe('a payout without a valid response', () => {
     await untilStuck();
     expect(await stuckReason(id)).toMatch(/the bank does not find the payout/);
     expect(await paidOut(id)).toBe(0);
-    await resolveWithdrawal(
-      { db: database, clock: world.service.clock, livemode: false },
-      id,
-      'failed',
-      'the bank lacks it',
-    );
+    await resolveWithdrawal({ db: database, clock: world.service.clock, livemode: false }, id, lacking);
   });
 
   test('is claimed for one send at a time, by the number of the send, and not while it is stuck', async () => {
