@@ -45,8 +45,9 @@ export async function askBank(deps: AskDeps, loaded: StoredWithdrawal, run: Run)
     db,
     bank,
     operation: payout,
-    // Whether it was sent before is in its row: the attempts of its job say nothing about it.
-    attempt: 1,
+    // Whether it was sent before is in its row: the attempts of its job say nothing about it. One ID is repeated only while the bank
+    // remembers it.
+    attempt: loaded.isUnsent && loaded.sends > 0 ? 2 : 1,
     inquiresFirst: !run.isNew,
     now: run.clock.now(),
     refuse: async (notFound) => {

@@ -149,6 +149,25 @@ describe('a payout without a valid response', () => {
     await resolveWithdrawal(deps, id, lacking);
   });
 
+  test('is not sent again once its bank no longer remembers the ID', async () => {
+    const { banks } = world.service;
+    world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
+    const { bankOf } = banks;
+    Object.assign(banks, {
+      bankOf: async (terminal: never) => {
+        const bank = await bankOf(terminal);
+        return { ...bank, abilities: async () => ({ ...(await bank.abilities()), repeatableMs: 1_000 }) };
+      },
+    });
+    const id = await asked();
+    for (let hours = 0; hours < 27; hours++) await pass(3_600_000);
+    Object.assign(banks, { bankOf });
+    expect(await stuckReason(id)).toMatch(/no longer recognises a repeat/);
+    expect(await paidOut(id)).toBe(0);
+    const deps = { db: world.service.database, clock: world.service.clock, livemode: false };
+    await resolveWithdrawal(deps, id, lacking);
+  });
+
   test('is only asked about after a restore, although nothing of it was sent', async () => {
     const { database } = world.service;
     world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
