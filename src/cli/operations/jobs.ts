@@ -42,6 +42,8 @@ export async function retryJobs(
   const kind = Object.hasOwn(formerKinds, givenKind) ? (formerKinds[givenKind] ?? givenKind) : givenKind;
   await withFoundation(async (foundation) => {
     const { jobs } = buildService(foundation);
+    if (!jobs.kinds.includes(kind))
+      throw new Error(`Unknown kind "${kind}". Use one of: ${jobs.kinds.join(', ')}.`);
     if (id === undefined) {
       const retried = await jobs.retryAll(kind);
       return console.log(`${retried} stuck jobs of kind "${kind}" are due again.`);
