@@ -86,15 +86,17 @@ async function mend(node: WorldNode, database: WorldDatabase, bank: WorldBank): 
   const { service, foundation } = node;
   const { jobs } = service;
   const { database: db, ports } = foundation;
+  // Listed before the bank is asked: one that is retried in between may have been sent.
+  const stuck = await jobs.stuckJobs();
   const paidOut = new Set((await bank.book()).map(({ operationId }) => operationId));
-  for (const { kind, id, reason } of await jobs.stuckJobs()) {
+  for (const { kind, id, reason, since } of stuck) {
     if (kind === 'withdrawal' && reason.endsWith(whyNotFound) && (await isUnsent(database, id)))
       throw new Error(`payout ${id} was surely not sent, and waits for an operator instead of being sent`);
     // The bank has not done it, and it is not sent any more.
     const isHeldBack = kind === 'withdrawal' && [whyBlocked, whyNotFound].some((why) => reason.endsWith(why));
     if (isHeldBack && !paidOut.has(operationIdOf({ id }))) {
-      const why = 'the bank has not received it';
-      await resolveWithdrawal({ db, clock: ports.clock, livemode: false }, id, 'failed', why);
+      const decision = { since, as: 'failed', reason: 'the bank has not received it' } as const;
+      await resolveWithdrawal({ db, clock: ports.clock, livemode: false }, id, decision);
       continue;
     }
     await jobs.retry(kind, id);

@@ -117,9 +117,10 @@ describe('a bank that refuses the signature', () => {
   });
 
   test('was silent before, and is no longer', () => {
-    const { health, said } = opened();
+    const { health, said, changes } = opened();
     for (let times = 0; times < 3; times++) said(silent);
-    said(refusedInquiry, 'inquire');
+    for (let times = 0; times < 2; times++) said(refusedInquiry, 'inquire');
+    expect(changes.slice(1)).toEqual(['A away, refused since 1000000']);
     expect(health.away()).toEqual([{ bankId: 'A', sinceMs: 1_000_000, because: 'refused' }]);
   });
 });

@@ -43,7 +43,7 @@ const silencesInARow = 3;
 const silencesInAMinute = 5;
 const minuteMs = 60_000;
 
-/** `onChange` is called once when a bank goes away, and once when it is back. */
+/** `onChange` is called once when a bank goes away, again if it then refuses the signature, and once when it is back. */
 export function openBankHealth(
   nowMs: () => number,
   onChange: (bank: AwayBank, is: 'away' | 'back') => void = () => undefined,
@@ -84,7 +84,8 @@ export function openBankHealth(
       const before = conditions.get(bankId)?.away;
       note(bankId, asked, answer, startedMs);
       const after = conditions.get(bankId)?.away;
-      if (!before && after) onChange(awayBank(bankId, after), 'away');
+      const isWorse = after?.because === 'refused' && before?.because !== 'refused';
+      if (after && (!before || isWorse)) onChange(awayBank(bankId, after), 'away');
       if (before && !after) onChange(awayBank(bankId, before), 'back');
     },
     toProbe: () =>

@@ -29,12 +29,14 @@ type Heard = {
   readonly answer: BankResponse | 'blocked' | 'taken';
 };
 
-/** `isNew`: this node has just created it. Later the bank is asked first, because an older node may have sent it. */
-export async function askBank(
-  deps: AskDeps,
-  loaded: StoredWithdrawal,
-  { isNew, clock }: { readonly isNew: boolean; readonly clock: Clock },
-): Promise<Heard> {
+type Run = {
+  /** This node has just created it. Later the bank is asked first, because an older node may have sent it. */
+  readonly isNew: boolean;
+  readonly attempt: number;
+  readonly clock: Clock;
+};
+
+export async function askBank(deps: AskDeps, loaded: StoredWithdrawal, run: Run): Promise<Heard> {
   const { db, banks } = deps;
   const payout = payoutOf(loaded.withdrawal);
   const bank = await banks.bankOf(payout.terminal);
@@ -43,16 +45,17 @@ export async function askBank(
     db,
     bank,
     operation: payout,
-    // Whether it was sent before is in its row: the attempts of its job say nothing about it.
-    attempt: 1,
-    inquiresFirst: !isNew,
-    now: clock.now(),
+    // Whether it was sent before is in its row: the attempts of its job say nothing about it. One ID is repeated only while the bank
+    // remembers it.
+    attempt: loaded.isUnsent && loaded.sends > 0 ? 2 : 1,
+    inquiresFirst: !run.isNew,
+    now: run.clock.now(),
     refuse: async (notFound) => {
       if (!loaded.isUnsent) return notFound;
       return (await isBlocked(db, loaded.withdrawal)) ? 'blocked' : undefined;
     },
     send: async () => {
-      const heard = await sendOnce(deps, bank, loaded, clock);
+      const heard = await sendOnce(deps, bank, loaded, run);
       stored = heard.stored;
       return heard.answer;
     },
@@ -61,7 +64,7 @@ export async function askBank(
 }
 
 /** A send that is proved to have done nothing continues at the next terminal, or is given back. */
-async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, clock: Clock): Promise<Heard> {
+async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, run: Run): Promise<Heard> {
   const { db, banks } = deps;
   const claimed = await claimSend(db, loaded);
   if (!claimed) return { stored: loaded, answer: 'taken' };
@@ -69,11 +72,10 @@ async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, cl
   for (;;) {
     const answer = await bank.send(payoutOf(stored.withdrawal));
     const isUndone = isProvedUndone(answer);
-    const moved = isUndone ? await orGiveBack(db, stored, clock, moveOn(deps, stored, clock)) : undefined;
-    if (!moved)
-      return { stored: isUnsent(answer) ? await giveBackSend(db, stored, clock.now()) : stored, answer };
+    const moved = isUndone ? await orGiveBack(db, stored, run, moveOn(deps, stored, run.clock)) : undefined;
+    if (!moved) return { stored: isUnsent(answer) ? await giveBack(db, stored, run) : stored, answer };
     stored = moved;
-    bank = await orGiveBack(db, moved, clock, banks.bankOf(payoutOf(moved.withdrawal).terminal));
+    bank = await orGiveBack(db, moved, run, banks.bankOf(payoutOf(moved.withdrawal).terminal));
   }
 }
 
@@ -94,18 +96,21 @@ async function moveOn(
 }
 
 /** If it fails: nothing was sent since the proof, so the send is given back. */
-async function orGiveBack<T>(
-  db: Database,
-  stored: StoredWithdrawal,
-  clock: Clock,
-  what: Promise<T>,
-): Promise<T> {
+async function orGiveBack<T>(db: Database, stored: StoredWithdrawal, run: Run, what: Promise<T>): Promise<T> {
   try {
     return await what;
   } catch (error) {
-    await giveBackSend(db, stored, clock.now());
+    await giveBack(db, stored, run);
     throw error;
   }
+}
+
+function giveBack(
+  db: Database,
+  stored: StoredWithdrawal,
+  { attempt, clock }: Run,
+): Promise<StoredWithdrawal> {
+  return giveBackSend(db, stored, { attempt, now: clock.now() });
 }
 
 /** Until the bank has received the payout, a block by the operator still stops it. */

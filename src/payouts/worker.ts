@@ -28,7 +28,7 @@ const returnLeaseMs = 60_000;
 
 export async function runWithdrawalJob(
   deps: WithdrawalJobDeps,
-  { key: [id = ''], clock, row }: Job<StoredWithdrawal>,
+  { key: [id = ''], clock, attempt, row }: Job<StoredWithdrawal>,
 ): Promise<void> {
   const { db, livemode, log } = deps;
   const loaded = row ?? (await findWithdrawal(db, null, id));
@@ -38,7 +38,7 @@ export async function runWithdrawalJob(
     return reschedule(db, loaded, null);
 
   if (state.status === 'succeeded') return lookForReturn(deps, loaded, clock);
-  const { stored, answer } = await askBank(deps, loaded, { isNew: row !== undefined, clock });
+  const { stored, answer } = await askBank(deps, loaded, { isNew: row !== undefined, attempt, clock });
   if (answer === 'taken') return;
   const { withdrawal } = stored;
   const meaning =

@@ -2565,9 +2565,9 @@ select version, record_journal(changed.invoice_id, $17::text, changed.changed_at
 
 -- give_back_send_of_withdrawal
 update withdrawal set is_unsent = true, stuck_at = null, stuck_reason = null,
-wake_at = case when stuck_at is null then wake_at else $1::timestamptz end,
-attempts = case when stuck_at is null then attempts else 2 end
-where withdrawal_id = $2::text and version = $3::int4 and sends = $4::int4 and status = 'sending';
+wake_at = case when stuck_at is null and attempts = $1::int4 then wake_at else $2::timestamptz end,
+attempts = case when stuck_at is null and attempts = $1::int4 then attempts else 2 end
+where withdrawal_id = $3::text and version = $4::int4 and sends = $5::int4 and status = 'sending';
 
 -- insert_api_key
 insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);
@@ -5160,7 +5160,7 @@ where card_id = $2::text;
 
 -- take_stuck_withdrawal
 update withdrawal set stuck_at = null, stuck_reason = null
-where withdrawal_id = $1::text and stuck_at is not null
+where withdrawal_id = $1::text and stuck_at = coalesce($2::timestamptz, stuck_at)
 returning withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, sends, is_unsent;
 
 -- take_time

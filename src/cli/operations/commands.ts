@@ -119,7 +119,9 @@ function addJobCommands(program: MandateCommand): void {
   jobs
     .subcommand('retry', {
       summary: 'Retry a stuck job, or all of a kind',
-      details: 'Use it when the cause is gone. A retry is safe: the bank is queried before anything is sent.',
+      details:
+        'Use it when the cause is gone. A retry is safe: the bank is queried first, or recognises a repeat by its ID. ' +
+        'An email may arrive twice.',
       examples: ['mandate jobs retry payment 1NvbIoO4BTk/1', 'mandate jobs retry withdrawal --all'],
     })
     .argument('<kind>', 'the kind that mandate jobs stuck prints')

@@ -49,6 +49,12 @@ test('all stuck jobs of a kind are retried at once', async () => {
   expect(JSON.parse((await run('stuck', '--json')).output)).toEqual([]);
 });
 
+test('an unknown kind is refused, with those there are', async () => {
+  const refused = await run('retry', 'widrawal', '--all');
+  expect(refused).toMatchObject({ code: 1, output: '' });
+  expect(refused.errors).toMatch(/Unknown kind "widrawal"\. Use one of: .*withdrawal/);
+});
+
 test.each([[['payment']], [['payment', 'I/1', '--all']]])('retry %j is refused', async (words) => {
   const refused = await run('retry', ...words);
   expect(refused).toMatchObject({ code: 1 });

@@ -12,7 +12,7 @@ export async function listStuckJobs(options: { json?: true }): Promise<void> {
   if (jobs.length === 0) return console.log('No job is stuck.');
   printTable(
     ['kind', 'id', 'party', 'since', 'reason'],
-    jobs.map((job) => [job.kind, job.id, job.partyId, job.since.slice(0, 19), job.reason]),
+    jobs.map((job) => [job.kind, job.id, job.partyId, job.since, job.reason]),
   );
 }
 
@@ -42,6 +42,8 @@ export async function retryJobs(
   const kind = Object.hasOwn(formerKinds, givenKind) ? (formerKinds[givenKind] ?? givenKind) : givenKind;
   await withFoundation(async (foundation) => {
     const { jobs } = buildService(foundation);
+    if (!jobs.kinds.includes(kind))
+      throw new Error(`Unknown kind "${kind}". Use one of: ${jobs.kinds.join(', ')}.`);
     if (id === undefined) {
       const retried = await jobs.retryAll(kind);
       return console.log(`${retried} stuck jobs of kind "${kind}" are due again.`);

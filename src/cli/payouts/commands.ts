@@ -203,8 +203,12 @@ function addPayoutRepairs(payout: MandateCommand): void {
     .subcommand('resolve', {
       summary: 'Record the outcome of a stuck withdrawal',
       details:
-        'Use it when you know the outcome and no bank reports it. It contacts no bank. It cannot be undone.',
-      examples: ['mandate payout resolve 1NvbIoO4BTk --as succeeded --reason "bank statement, line 4"'],
+        'Use it when you know the outcome and no bank reports it. It contacts no bank. It cannot be undone. ' +
+        'With --since it is refused if the payout was retried after that time: it may have been sent meanwhile.',
+      examples: [
+        'mandate payout resolve 1NvbIoO4BTk --as succeeded --reason "bank statement, line 4"',
+        'mandate payout resolve 1NvbIoO4BTk --as failed --since 2026-11-20T10:00:00.123000Z --reason "message 17"',
+      ],
     })
     .argument('<withdrawalID>', 'the withdrawal')
     .addOption(
@@ -212,6 +216,7 @@ function addPayoutRepairs(payout: MandateCommand): void {
         .choices(['succeeded', 'failed'])
         .makeOptionMandatory(),
     )
+    .option('--since <time>', 'as mandate jobs stuck printed it before you asked the bank; needed for failed')
     .requiredOption('--reason <text>', 'how you know it; kept in the event log')
     .action(async (id: string, options) => (await import('./payouts.ts')).resolvePayout(id, options));
   addReturned(payout);

@@ -1,5 +1,6 @@
 // mandate wallet, payout and identity, while the service runs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { laterBy } from '../../clock.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../../test/support/worlds/payout-world.ts';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
 import { readPayoutTerms } from '../../payouts/store/payout-terms.ts';
@@ -192,8 +193,11 @@ async function getStuck(id: string): Promise<void> {
     ),
   );
 }
-const resolve = (id: string, as: string, reason = 'the clearing file of 3 May') =>
-  run('payout', 'resolve', id, '--as', as, '--reason', reason);
+const resolve = (
+  id: string,
+  as: string,
+  { reason = 'the clearing file of 3 May', since = world.service.clock.now() } = {},
+) => run('payout', 'resolve', id, '--as', as, '--since', since, '--reason', reason);
 const statusOf = async (id: string) => (await world.get(`/wallet/v0/withdrawals/${id}`)).body.status;
 
 test.each([
@@ -206,7 +210,15 @@ test.each([
   await world.service.jobs.whenIdle();
   await getStuck(id);
   const before = await world.account();
-  expect((await resolve(id, as, ' ')).errors).toContain('--reason is empty');
+  expect((await resolve(id, as, { reason: ' ' })).errors).toContain('--reason is empty');
+  // It has become stuck again since the operator asked the bank.
+  const before1s = laterBy(world.service.clock.now(), -1_000);
+  expect((await resolve(id, as, { since: before1s })).errors).toContain(
+    `Withdrawal ${id} has no stuck job since ${before1s}`,
+  );
+  expect(await statusOf(id)).toBe('Pending');
+  const unsaid = await run('payout', 'resolve', id, '--as', 'failed', '--reason', 'message 17');
+  expect(unsaid).toMatchObject({ code: 1, errors: expect.stringContaining('Give --since') });
   expect(await resolve(id, as)).toMatchObject({ code: 0, errors: '' });
   expect(await statusOf(id)).toBe(status);
   expect(await world.service.jobs.stuckJobs()).toEqual([]);

@@ -11,6 +11,7 @@ import {
   listIdentities as readIdentities,
   storeIdentityFacts,
 } from '../../identities/store/identities.ts';
+import { parseInstant } from '../../clock.ts';
 import { resolveWithdrawal, type ManualOutcome } from '../../payouts/resolve-withdrawal.ts';
 import { storePayoutFee } from '../../payouts/store/payout-terms.ts';
 import type { Level } from '../../identities/domain/provider.ts';
@@ -120,11 +121,18 @@ export async function setFee(options: {
 
 export async function resolvePayout(
   id: string,
-  { as, reason }: { as: ManualOutcome; reason: string },
+  { as, reason, since: given }: { as: ManualOutcome; reason: string; since?: string },
 ): Promise<void> {
   requireReason(reason);
+  const since = given === undefined ? undefined : parseInstant(given);
+  if (given !== undefined && !since)
+    throw new Error(`--since is "${given}". Use the time that "mandate jobs stuck" prints.`);
+  if (as === 'failed' && !since)
+    throw new Error(
+      'Give --since, the time that "mandate jobs stuck" printed before you asked the bank: it may have been sent since.',
+    );
   await withFoundation(({ database: db, ports: { clock }, config }) =>
-    resolveWithdrawal({ db, clock, livemode: livemodeOf(config.mode) }, id, as, reason),
+    resolveWithdrawal({ db, clock, livemode: livemodeOf(config.mode) }, id, { since, as, reason }),
   );
   console.log(`Resolved withdrawal ${id}: ${as}.`);
 }

@@ -18,14 +18,17 @@ const claim = statement({
          returning withdrawal_id`,
 });
 
-/** One that became stuck while its send was in progress is due again: the reason is gone, because nothing was sent. */
+/**
+ * One that another run has claimed since, or that is stuck, is due again: what that run heard no longer counts. The other attempts make
+ * that run's own mark miss, and an attempt of its own counts on, so that it becomes stuck in the end.
+ */
 const giveBack = statement({
   name: 'give_back_send_of_withdrawal',
-  parameters: { ...guarded, now: 'timestamptz' },
+  parameters: { ...guarded, attempt: 'int4', now: 'timestamptz' },
   row: {},
   text: `update withdrawal set is_unsent = true, stuck_at = null, stuck_reason = null,
-           wake_at = case when stuck_at is null then wake_at else :now end,
-           attempts = case when stuck_at is null then attempts else 2 end
+           wake_at = case when stuck_at is null and attempts = :attempt then wake_at else :now end,
+           attempts = case when stuck_at is null and attempts = :attempt then attempts else 2 end
          where withdrawal_id = :withdrawal_id and version = :version and sends = :sends and status = 'sending'`,
 });
 
@@ -55,9 +58,10 @@ export async function claimSend(
 export async function giveBackSend(
   db: Database,
   stored: StoredWithdrawal,
-  now: Instant,
+  /** The run of the job that has sent it. */
+  run: { readonly attempt: number; readonly now: Instant },
 ): Promise<StoredWithdrawal> {
-  await db.run(giveBack, { ...guardOf(stored), now });
+  await db.run(giveBack, { ...guardOf(stored), ...run });
   return { ...stored, isUnsent: true };
 }
 

@@ -176,10 +176,10 @@ const rescheduleWithdrawal = rescheduleStatement('withdrawal', ['withdrawal_id']
 
 const takeStuckWithdrawal = statement({
   name: 'take_stuck_withdrawal',
-  parameters: { withdrawal_id: 'text' },
+  parameters: { withdrawal_id: 'text', since: 'timestamptz?' },
   row: storedColumns,
   text: `update withdrawal set stuck_at = null, stuck_reason = null
-         where withdrawal_id = :withdrawal_id and stuck_at is not null
+         where withdrawal_id = :withdrawal_id and stuck_at = coalesce(:since, stuck_at)
          returning ${selectedColumns}`,
 });
 
@@ -259,10 +259,14 @@ export async function lookForReturn(db: Database, id: string, now: Instant): Pro
 
 /**
  * Takes a stuck withdrawal off the stuck-jobs list, in the transaction in which the operator resolves it, so that no node
- * claims it meanwhile. Undefined if it is not stuck.
+ * claims it meanwhile. Undefined if it is not stuck, or not since then.
  */
-export async function claimStuckJob(tx: Database, id: string): Promise<StoredWithdrawal | undefined> {
-  const [row] = await tx.run(takeStuckWithdrawal, { withdrawal_id: id });
+export async function claimStuckJob(
+  tx: Database,
+  id: string,
+  since: Instant | undefined,
+): Promise<StoredWithdrawal | undefined> {
+  const [row] = await tx.run(takeStuckWithdrawal, { withdrawal_id: id, since: since ?? null });
   return row && storedFromRow(row);
 }
 

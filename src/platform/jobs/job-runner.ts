@@ -37,6 +37,8 @@ export type JobRunner<Rows = object> = Pick<Loop, 'attend' | 'whenIdle' | 'stop'
   expedite(table: string, key: readonly string[]): Promise<void>;
   /** Moves a party's time to an instant and runs everything that falls due on the way, in order. */
   advance(partyId: string, to: Instant): Promise<void>;
+  /** Of jobs, as the lists below name them. */
+  readonly kinds: readonly string[];
   stuckJobs(): Promise<StuckJob[]>;
   /** Jobs whose last run failed and which are tried again. */
   failingJobs(): Promise<FailingJob[]>;
@@ -110,6 +112,7 @@ export function openJobRunner<Rows extends object>({
     attend: loop.attend,
     whenIdle: loop.whenIdle,
     advance: clocks.advance,
+    kinds: tables.map(({ name }) => name),
     stuckJobs: () => stuckJobs(db, tables),
     failingJobs: () => failingJobs(db, tables, clock),
     async retry(kind, id) {

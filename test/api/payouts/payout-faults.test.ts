@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findIdentity, storeIdentityFacts } from '../../../src/identities/store/identities.ts';
 import { claimSend, doubtSends, giveBackSend } from '../../../src/payouts/store/sends.ts';
 import { resolveWithdrawal } from '../../../src/payouts/resolve-withdrawal.ts';
-import { findWithdrawal, storeEnd } from '../../../src/payouts/store/withdrawals.ts';
+import { findWithdrawal, reschedule, storeEnd } from '../../../src/payouts/store/withdrawals.ts';
 import type { WithdrawalEnd } from '../../../src/payouts/domain/withdrawal.ts';
+import { dueStatements } from '../../../src/platform/jobs/job-claims.ts';
 import { brokenInvariants } from '../../support/database/ledger.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
 import { setTradingFlag } from '../../support/worlds/block-merchant.ts';
@@ -42,6 +43,7 @@ async function newestSending(): Promise<{ id: string }> {
   );
   return rows[0];
 }
+const lacking = { as: 'failed', reason: 'the bank lacks it' } as const;
 /** A job that fails is retried for about an hour. */
 async function untilStuck(): Promise<void> {
   for (let minutes = 0; minutes < 90; minutes++) await pass(60_000);
@@ -91,7 +93,7 @@ describe('a payout without a valid response', () => {
       expect(wayward.sent.slice(sentBefore).map(({ operationId }) => operationId)).toEqual([`${id}.p`]);
       expect(await world.account()).toEqual({ own: before.own, available: before.available - 10_000 });
       await untilStuck();
-      await resolveWithdrawal({ db: database, clock, livemode: false }, id, 'failed', 'the bank lacks it');
+      await resolveWithdrawal({ db: database, clock, livemode: false }, id, lacking);
       expect(await read(id)).toMatchObject({ status: 'Failed' });
       expect(await world.account()).toEqual(before);
     },
@@ -144,7 +146,26 @@ describe('a payout without a valid response', () => {
     expect(await stuckReason(id)).toMatch(/the bank does not find the payout/);
     expect(wayward.sent.length - sentBefore).toBe(1);
     const deps = { db: world.service.database, clock: world.service.clock, livemode: false };
-    await resolveWithdrawal(deps, id, 'failed', 'the bank lacks it');
+    await resolveWithdrawal(deps, id, lacking);
+  });
+
+  test('is not sent again once its bank no longer remembers the ID', async () => {
+    const { banks } = world.service;
+    world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
+    const { bankOf } = banks;
+    Object.assign(banks, {
+      bankOf: async (terminal: never) => {
+        const bank = await bankOf(terminal);
+        return { ...bank, abilities: async () => ({ ...(await bank.abilities()), repeatableMs: 1_000 }) };
+      },
+    });
+    const id = await asked();
+    for (let hours = 0; hours < 27; hours++) await pass(3_600_000);
+    Object.assign(banks, { bankOf });
+    expect(await stuckReason(id)).toMatch(/no longer recognises a repeat/);
+    expect(await paidOut(id)).toBe(0);
+    const deps = { db: world.service.database, clock: world.service.clock, livemode: false };
+    await resolveWithdrawal(deps, id, lacking);
   });
 
   test('is only asked about after a restore, although nothing of it was sent', async () => {
@@ -156,12 +177,7 @@ describe('a payout without a valid response', () => {
     await untilStuck();
     expect(await stuckReason(id)).toMatch(/the bank does not find the payout/);
     expect(await paidOut(id)).toBe(0);
-    await resolveWithdrawal(
-      { db: database, clock: world.service.clock, livemode: false },
-      id,
-      'failed',
-      'the bank lacks it',
-    );
+    await resolveWithdrawal({ db: database, clock: world.service.clock, livemode: false }, id, lacking);
   });
 
   test('is claimed for one send at a time, by the number of the send, and not while it is stuck', async () => {
@@ -180,11 +196,11 @@ describe('a payout without a valid response', () => {
     const [first, second] = await Promise.all([claimSend(database, stored), claimSend(database, stored)]);
     expect([first, second].filter(Boolean)).toEqual([{ ...stored, sends: 2, isUnsent: false }]);
     // What was heard about the send before neither frees nor ends it.
-    await giveBackSend(database, stored, clock.now());
+    await giveBackSend(database, stored, { attempt: 1, now: clock.now() });
     const end = { type: 'withdrawal_failed', failure: ['authorization_failed', 'unknown'] } as const;
     expect(await storeEnd(database, stored, end, { livemode: false, now: clock.now() })).toBeUndefined();
     expect(await findWithdrawal(database, null, id)).toMatchObject({ sends: 2, isUnsent: false });
-    await giveBackSend(database, { ...stored, sends: 2 }, clock.now());
+    await giveBackSend(database, { ...stored, sends: 2 }, { attempt: 1, now: clock.now() });
     await pass(1_000);
     expect(await read(id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(id)).toBe(1);
@@ -212,6 +228,35 @@ describe('a payout without a valid response', () => {
     expect(await read(id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(id)).toBe(1);
   });
+
+  test.each(['before', 'after'])(
+    'that another node finds lost %s the sender has set its next time is due, because nothing was sent',
+    async (when) => {
+      const { database, clock } = world.service;
+      world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
+      const id = await asked();
+      const claimed = (await claimSend(database, (await findWithdrawal(database, null, id))!))!;
+      await database.withClient((client) =>
+        client.query('update withdrawal set attempts = 15 where withdrawal_id = $1', [id]),
+      );
+      await giveBackSend(database, claimed, { attempt: 1, now: clock.now() });
+      const steps = [
+        () => reschedule(database, claimed, clock.now()),
+        () =>
+          database.run(dueStatements('withdrawal', ['withdrawal_id']).markStuck, {
+            key: [id],
+            attempts: 15,
+            now: clock.now(),
+            reason: 'OutcomeUnknown: it is not found',
+          }),
+      ];
+      for (const step of when === 'after' ? steps : steps.reverse()) await step();
+      expect(await stuckReason(id)).toBeUndefined();
+      await pass(1_000);
+      expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+      expect(await paidOut(id)).toBe(1);
+    },
+  );
 
   test('ends when the bank decides two minutes later', async () => {
     const id = await asked(199_915);
