@@ -603,6 +603,7 @@ export const expectations: Record<string, Row> = {
   },
   getCustomerRecurringTimeline: {
     scope: 'customers:read',
+    alsoScope: 'payments:read',
     request: ({ customerId }) => get(`${customersUrl}/${customerId}/recurring/timeline`),
     toKey: byCustomer(done),
     toOtherTokens: noCustomer,

@@ -21,7 +21,9 @@ export function answerTo(booked: BookedOperation, speaks: Speaks): OperationAnsw
   }
   const { outcome, network, code, advice } = verdict;
   if (speaks === 'today') return { operationId, ...verdict, ...wordsOf(booked, code) };
-  return { operationId, outcome, network, code, ...defined({ advice }) };
+  // Its codes are those of networks, so a word of the acquirer is the one that says nothing more.
+  const firstCode = verdict.class === undefined ? code : '05';
+  return { operationId, outcome, network, code: firstCode, ...defined({ advice }) };
 }
 
 /** Only of what reached a network. */
