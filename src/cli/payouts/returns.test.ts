@@ -116,7 +116,8 @@ describe('mandate payout returned', () => {
       await service.jobs.retry('withdrawal', id);
       await later(16);
       expect(await service.jobs.stuckJobs()).toEqual([stuck]);
-      const said = ['--since', service.clock.now(), '--reason', 'the bank lacks it'];
+      const since = (await service.jobs.stuckJobs())[0]?.since ?? '';
+      const said = ['--since', since, '--reason', 'the bank lacks it'];
       const resolved = await run('payout', 'resolve', id, '--as', 'failed', ...said);
       expect(resolved).toMatchObject({ code: 0, errors: '' });
       expect((await read(id)).status).toBe('Failed');
