@@ -109,16 +109,18 @@ function openAdapters(
       const adapter = adapterFor(settings, (abilities) =>
         db.run(storeAbilities, { bank_id: id, url, abilities }),
       );
+      const asked = observed(adapter, (kind, answer, seconds) => {
+        health.hear(id, kind, answer, epochMsOf(clock.now()) - seconds * 1_000);
+        observe(id, kind, answer, seconds);
+      });
+      // Outside of what is observed: a bank that is not asked says nothing about its health.
       const sendNow: Bank['send'] = (operation) =>
-        isStopped(id) ? Promise.resolve(stoppedAnswer(id)) : adapter.send(operation);
+        isStopped(id) ? Promise.resolve(stoppedAnswer(id)) : asked.send(operation);
       const send: Bank['send'] = (operation) => {
         const reading = awaited.get(id);
         return reading ? Promise.resolve(reading).then(() => sendNow(operation)) : sendNow(operation);
       };
-      const bank = observed({ ...adapter, send }, (asked, answer, seconds) => {
-        health.hear(id, asked, answer, epochMsOf(clock.now()) - seconds * 1_000);
-        observe(id, asked, answer, seconds);
-      });
+      const bank = { ...asked, send };
       opened.set(id, { url, secret, bank });
       // The bank that it replaces was known.
       if (known) bank.knownAbilities();

@@ -38,7 +38,7 @@ export function openBanks(options: BanksOptions) {
     ...registry,
     ...terminals,
     ...holdDays,
-    ...openChargeRouting({ inUse, holdingAlike }, usable, health),
+    ...openChargeRouting({ inUse, holdingAlike }, usable),
     ...openAcceptedNetworks({ inUse }, usable),
     ...payouts,
     /** Whether the bank of an operation that is to begin declares that it can do it. One that was never heard counts as able. */

@@ -1,7 +1,6 @@
 // Selects the terminal of a payment: the first by priority whose bank is reachable and declares what is wanted.
 import type { Instant } from '../../clock.ts';
 import { accept } from '../../refusal.ts';
-import type { BankHealth } from '../bank-health.ts';
 import type { Terminal } from '../domain/bank-port.ts';
 import { missingForCharge, type WantedCharge } from '../domain/missing-ability.ts';
 import type { ShopName, ShopTerminals } from './shop-terminals.ts';
@@ -24,7 +23,6 @@ type Shop = { readonly partyId: string; readonly id: string };
 export function openChargeRouting(
   terminals: Pick<ShopTerminals, 'inUse'> & Pick<TerminalHolds, 'holdingAlike'>,
   { notAway, firstOf, takingIdsOf, ableOf }: UsableTerminals,
-  health: Pick<BankHealth, 'mayTry'>,
 ) {
   const ofShop = ({ partyId, id }: Shop) => terminals.inUse({ partyId, shopId: id });
   const ableToCharge = <Row extends TerminalRow>(wanted: WantedCharge, rows: readonly Row[]) =>
@@ -39,15 +37,15 @@ export function openChargeRouting(
     },
     /**
      * The same for a charge without the payer, which avoids paused terminals while one is not paused. Only a bank that takes the
-     * network IDs of another acquirer's series stands in for one that is away.
+     * network IDs of another acquirer's series stands in for one that is away or stopped.
      */
     async terminalOfCharge(shop: Shop, wanted: WantedCharge, now: Instant) {
       const { able, missing } = await ableToCharge(wanted, await ofShop(shop));
       const open = notPaused(able, now);
       const [home = able[0]] = open;
       if (!home) return noTerminal(missing);
-      if (health.mayTry(home.bank_id)) return accept(terminalFrom(home));
-      return accept(terminalFrom(notAway(await takingIdsOf(home.bank_id, open)) ?? home));
+      const row = notAway([home]) ?? notAway(await takingIdsOf(home.bank_id, open)) ?? home;
+      return accept(terminalFrom(row));
     },
     /**
      * Undefined when all banks of the shop are unreachable. `chargedAt` is for a charge without the payer, and

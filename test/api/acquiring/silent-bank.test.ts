@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { BankRequest, Exchange, OpenLink } from '../../../src/acquiring/adapters/http/link.ts';
+import { storeStop } from '../../../src/acquiring/exchange-log/store/watched-banks.ts';
 import type { OperationProcessor } from '../../../src/sandbox/bank/operation-processor.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../../src/sandbox/bank/simulated-bank.ts';
 import { openSender } from '../../../src/webhooks/delivery/http-sender.ts';
@@ -327,4 +328,36 @@ describe('a charge that carries network IDs', () => {
       expect((await service.banks.alternateTerminal(shop))?.id, 'with the payer').toBe('T5');
     },
   );
+
+  test('goes to another bank when that of its terminal is stopped, which is not taken for away', async () => {
+    const { partyId } = merchant;
+    const shop = { partyId, shopId: 'TEST_EUR', merchantId: 'M', descriptor: 'SHOP' };
+    await service.banks.putTerminal({ ...shop, id: 'T4', bankId: names.first, priority: 1 });
+    await service.banks.putTerminal({
+      ...shop,
+      id: 'T5',
+      bankId: await bankThatDeclares(true),
+      priority: 2,
+    });
+    await service.banks.putTerminal({ ...shop, shopId: 'TEST', id: 'T1', bankId: names.first, priority: 1 });
+    await service.banks.putTerminal({ ...shop, shopId: 'TEST', id: 'T2', bankId: names.first, priority: 2 });
+    await storeStop(service.database, names.first, 'test', service.clock.now());
+    await service.banks.forget(names.first);
+    const wanted = { by: 'merchant', currency: 'EUR', isHold: false, savesCard: false } as const;
+    const charged = await service.banks.terminalOfCharge(
+      { partyId, id: 'TEST_EUR' },
+      wanted,
+      service.clock.now(),
+    );
+    expect(charged).toMatchObject({ value: { id: 'T5' } });
+    const bank = await service.banks.bankOf({ ...shop, id: 'T4', bankId: names.first });
+    const { outcome } = await bank.send({
+      kind: 'reverse',
+      operationId: 'never.1.r',
+      originalOperationId: 'never.1.a',
+      terminal: { ...shop, id: 'T4', bankId: names.first },
+    });
+    expect(outcome).toBe('notSent');
+    expect(service.banks.away().map(({ bankId }) => bankId)).not.toContain(names.first);
+  });
 });
