@@ -15,7 +15,7 @@ export const systemClock: Clock = { now: () => instantAt(Date.now()) };
 /** The last instant: the text of a later one would not compare. */
 export const lastInstant = '9999-12-31T23:59:59.999999Z' as Instant;
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 /** The texts of days used so far: they lie within a few years, so there are not many. */
 const days = new Map<number, string>();
 const maxDays = 10_000;

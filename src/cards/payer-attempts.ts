@@ -1,5 +1,5 @@
 // Limits the attempts of payers who are present, over all nodes: by card, address and invoice, and by what a shop's cards are declined.
-import { laterBy, type Clock, type Instant } from '../clock.ts';
+import { type Clock, type Instant, dayMs, laterBy } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import { networkOf } from '../platform/http/request/client-address.ts';
@@ -59,7 +59,6 @@ export type PayerAttempts = {
 };
 
 const maxAgeMs = 1_000;
-const dayMs = 24 * 3_600_000;
 const maxDeleted = 1_000;
 
 export function limitAttempts(options: {

@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 import { codeOf } from '../error-code.ts';
 import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
 import { misspeltIn, readConfig, type Config } from '../app/config.ts';
-import { isLoopback } from '../app/settings/live-mode-faults.ts';
+import { isLoopback } from '../platform/http/loopback.ts';
 import { openLog, type Logger } from '../platform/log.ts';
 import {
   leaveSandbox,

@@ -11,14 +11,13 @@ import {
   type WatchedBank,
 } from '../../acquiring/exchange-log/store/watched-banks.ts';
 import { lastWatchedBefore, witness } from '../../acquiring/exchange-log/witness.ts';
-import { laterBy, type Clock } from '../../clock.ts';
+import { type Clock, dayMs, laterBy } from '../../clock.ts';
 import type { DatabasePool } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import { reconciliationSources } from '../sources/reconciliation-sources.ts';
 
 const { certaintyOf } = reconciliationSources;
 /** More than the clocks of nodes differ. */
-const dayMs = 24 * 60 * 60_000;
 
 type Options = Reading & {
   readonly database: DatabasePool;

@@ -1,4 +1,5 @@
 // What live mode refuses, and what its log warns of, because real money and card numbers depend on it. Each says what to do.
+import { isLoopback } from '../../platform/http/loopback.ts';
 import { isUtf8 } from 'node:buffer';
 import { BlockList, isIP } from 'node:net';
 
@@ -62,10 +63,6 @@ export function liveModeWarnings({
       ? ['PUBLIC_URL is not https; card numbers cross the network unencrypted']
       : []),
   ];
-}
-
-export function isLoopback(hostname: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 /** The largest private networks are 10.0.0.0/8, which may be written as one of IPv6, and fc00::/7. A provider of IPv6 has a /32. */

@@ -1,10 +1,9 @@
 // Limits of attempts by payers who are present: how many declines a card or an address may have. They also say when so many cards are
 // declined that a shop is under attack.
-import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
+import { type Instant, dayMs, epochMsOf, laterBy } from '../../clock.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 /**
  * Attempts that the bank has not decided may become declines, so they count for as long as `openForMs`. At an address, each card that

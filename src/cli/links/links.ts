@@ -22,7 +22,7 @@ import { openMerchants } from '../../merchants/merchants.ts';
 import { shopFromRow } from '../../merchants/store/parties.ts';
 import { readSandboxFacts } from '../../sandbox/sandbox-setup.ts';
 import type { Foundation } from '../../app/compose.ts';
-import { isLoopback } from '../../app/settings/live-mode-faults.ts';
+import { isLoopback } from '../../platform/http/loopback.ts';
 import {
   printTable,
   refusalText,

@@ -1,11 +1,10 @@
 // mandate retention: show how long rows are kept, and delete those that no rule needs.
-import { laterBy } from '../../clock.ts';
+import { dayMs, laterBy } from '../../clock.ts';
 import { purge, purges, tableSizes } from '../../app/purges.ts';
 import { retention } from '../../app/table-retention.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 
-const dayMs = 24 * 3_600_000;
 /** No rule reads rows older than a month. */
 const minDays = 90;
 const mebibyte = 2 ** 20;

@@ -1,4 +1,5 @@
 // POST …/payments: starts a payment with a card, or a recurring charge. The response does not wait for the bank.
+import { chargeRefusals } from '../../retry-rules/domain/may-charge.ts';
 import { hash } from 'node:crypto';
 import type { Static } from 'typebox';
 import { epochMsOf, lastInstant, laterBy, parseInstant, type Instant } from '../../clock.ts';
@@ -85,17 +86,7 @@ export const errorsOfPayment = [
   'authenticationUsed',
   'invalidRecurrentParent',
   'customerNotReady',
-  'recurrentStopped',
-  'recurrentConsentRevoked',
-  'recurrentConsentExpired',
-  'recurrentCardExpired',
-  'recurrentRetryWindowExpired',
-  'recurrentRetryTooEarly',
-  'recurrentRetryLimitReached',
-  'recurrentParentStale',
-  'recurrentAmountAboveConsent',
-  'recurrentPeriodAlreadyCharged',
-  'recurrentTerminalPaused',
+  ...chargeRefusals,
 ] as const;
 
 export const createPayment = endpoint({

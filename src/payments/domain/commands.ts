@@ -1,6 +1,6 @@
 // What a merchant or payer can request of a payment. The guards follow the order of the contract.
 import { isUndecided } from '../../acquiring/authorisation/domain/challenge.ts';
-import { latest, laterBy, type Instant } from '../../clock.ts';
+import { type Instant, dayMs, laterBy, latest } from '../../clock.ts';
 import { wrongStatus as wrongInvoiceStatus, type InvoiceStatus } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -8,7 +8,6 @@ import { firstStated, type MandateTerms } from '../../receipts/domain/terms.ts';
 import { publicStatus, type Flow, type Payment, type PaymentFact, type PaymentTerms } from './payment.ts';
 import { defined } from '../../defined.ts';
 
-const dayMs = 24 * 3_600_000;
 const authorisationMs = 30 * 60_000;
 
 export type PayableInvoice = {

@@ -1,13 +1,12 @@
 // Advance notices: what a merchant should know before it happens to a series, so that they can inform the payer. Each is
 // sent once.
-import { laterBy, type Instant } from '../../clock.ts';
+import { type Instant, dayMs, laterBy } from '../../clock.ts';
 import { monthsAfter } from '../../retry-rules/domain/calendar.ts';
 import { trialEndOf } from '../../retry-rules/domain/consent-terms.ts';
 import { maxGapMonths } from '../../retry-rules/domain/may-charge.ts';
 import { everyOf } from '../../retry-rules/domain/periods.ts';
 import type { AdvanceNotice, Series } from './series.ts';
 
-const dayMs = 24 * 3_600_000;
 const rareAfterDays = 180;
 
 /** Undefined if no advance notice is left to send. */

@@ -1,8 +1,6 @@
 // Calendar arithmetic for recurring charges. Other rules count hours.
-import { epochMsOf, instantAt, parseInstant, type Instant } from '../../clock.ts';
+import { type Instant, dayMs, epochMsOf, instantAt, parseInstant } from '../../clock.ts';
 import { startOfDay } from './time-zones.ts';
-
-const dayMs = 86_400_000;
 
 /** The same time of the same day in a later month, or of that month's last day if it is shorter. */
 export function monthsAfter(instant: Instant, months: number): Instant {

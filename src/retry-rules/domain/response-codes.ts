@@ -1,5 +1,6 @@
 // What networks' response codes and advice codes mean, as data: who can help after a decline, and what it does to later charges.
 // Rule packs are built from these rows.
+import { dayMs } from '../../clock.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 
 /** How far a stop reaches. `card` means every shop of the installation; in a sandbox, every shop of the party. */
@@ -24,7 +25,6 @@ export type CodeRule = { readonly class: DeclineClass; readonly effect?: Effect;
 export type AdviceRule = Omit<CodeRule, 'class'> & { readonly class?: DeclineClass };
 
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 const stop = (scope: StopScope): Effect => ({ does: 'stop', scope });
 const wait = (forMs: number): Effect => ({ does: 'wait', forMs });

@@ -1,6 +1,6 @@
 // The rules of recurring charges as dated data; the strictest pack wins. Add a pack to change a rule: decisions are stored
 // with the pack's name.
-import type { Instant } from '../../clock.ts';
+import { type Instant, dayMs } from '../../clock.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import {
   adviceCodes,
@@ -42,7 +42,6 @@ export type RulePack = {
 };
 
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** Below the network's limit, because attempts elsewhere count too and are not visible here. */
 const visaCounter: Counter = {

@@ -1,7 +1,6 @@
 // Days of a local calendar, by the time zone data of Node. A day is a number: the days since 1970-01-01.
-import { epochMsOf, instantAt, lastInstant, type Instant } from '../../clock.ts';
+import { type Instant, dayMs, epochMsOf, instantAt, lastInstant } from '../../clock.ts';
 
-const dayMs = 86_400_000;
 /** Farther than any zone has ever been from UTC. */
 const farthestMs = 16 * 3_600_000;
 const lastMs = epochMsOf(lastInstant);

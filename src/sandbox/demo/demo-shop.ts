@@ -1,5 +1,6 @@
 // The server of the demo shop, as a merchant would write it: it calls the public API and receives webhook events.
 // The API key never leaves it.
+import { dayMs } from '../../clock.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addDemoMailbox } from './demo-mailbox.ts';
 import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
@@ -34,7 +35,6 @@ const offers: Readonly<Record<string, Offer>> = {
 /** The orders it charges for later, without the payer. */
 const nextOrder: Offer = { product: 'Coffee beans, ordered again', amount: 149_000 };
 const nextMonth: Offer = { product: 'Coffee for the next month', amount: 99_000 };
-const dayMs = 24 * 60 * 60_000;
 const payableForMs = dayMs;
 /** The longest month. */
 const monthMs = 31 * dayMs;

@@ -1,5 +1,6 @@
 // Bank adapter for the open protocol (docs/bank-protocol.md): each operation is one signed HTTP exchange.
 // Card data is in clear text only here, and never in an error, a result or a log line.
+import { isLoopback } from '../../../platform/http/loopback.ts';
 import { Compile } from 'typebox/compile';
 import { epochMsOf, type Clock } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
@@ -295,8 +296,8 @@ export function bankAddress(settings: Pick<HttpBankOptions, 'url' | 'secret' | '
       `"${text}" is not a valid bank address. Give a URL such as https://bank.example/mandate.`,
     );
   const url = new URL(text);
-  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isLoopback || allowPlainHttp))) {
+  const mayBePlain = allowPlainHttp || isLoopback(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && mayBePlain)) {
     throw new Error(`The bank address ${url.origin} must use https: card numbers are sent to it.`);
   }
   if (url.search !== '' || url.hash !== '') {

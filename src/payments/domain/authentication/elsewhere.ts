@@ -1,7 +1,7 @@
 // A 3-D Secure result of another server, with which a payment is charged without being authenticated again. It is checked before
 // anything is sent, and belongs to one payment.
 import type { CardDetails, PaymentSystem } from '../../../cards/domain/card.ts';
-import { laterBy, type Instant } from '../../../clock.ts';
+import { type Instant, dayMs, laterBy } from '../../../clock.ts';
 import type { Money } from '../../../money.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
 
@@ -22,7 +22,6 @@ export type AuthenticatedFor = {
   readonly card: { readonly bin: string; readonly lastDigits: string };
 };
 
-const dayMs = 24 * 3_600_000;
 /** By how much the clocks of the two servers may differ. */
 const clockSkewMs = 300_000;
 
