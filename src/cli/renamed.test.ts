@@ -1,39 +1,13 @@
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { commandLine } from '../../test/support/processes/command-line.ts';
 import { presentNames } from './renamed.ts';
 
-/** What the program prints for these arguments. It ends no process and opens no database. */
+/** What the program prints for these arguments. It opens no database. */
 async function mandate(...words: readonly string[]): Promise<string> {
-  let printed = '';
-  const print = (text: unknown) => {
-    printed += `${String(text)}\n`;
-    return true;
-  };
-  const { argv, exitCode } = process;
-  const listeners = process.stdout.rawListeners('error');
-  const spies = [
-    vi.spyOn(process.stdout, 'write').mockImplementation(print),
-    vi.spyOn(process.stderr, 'write').mockImplementation(print),
-    vi.spyOn(console, 'error').mockImplementation(print),
-    vi.spyOn(process, 'exit').mockImplementation((code) => {
-      throw new Error(`ended with ${code}`);
-    }),
-  ];
-  const restore = () => {
-    process.argv = argv;
-    process.exitCode = exitCode;
-    for (const spy of spies) spy.mockRestore();
-    // Each import of the program adds one, because the modules are reset.
-    for (const added of process.stdout.rawListeners('error').filter((one) => !listeners.includes(one)))
-      process.stdout.removeListener('error', added as () => void);
-  };
-  onTestFinished(restore);
-  vi.resetModules();
-  process.argv = ['node', 'mandate', ...words];
-  await import('../main.ts');
-  restore();
-  return printed;
+  const { output, errors } = await commandLine(words, {});
+  return output + errors;
 }
 
 /** From the page of renames: a command, or a command with an option. */

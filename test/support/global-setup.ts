@@ -1,16 +1,19 @@
 // Runs once per test run: starts a temporary PostgreSQL with a migrated template database, which every test file copies. It also builds
 // the program for tests that start processes.
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { grantsScript } from '../../src/platform/database/roles/grants.ts';
+import { testsByKind } from '../../tools/tests/test-kinds.ts';
 import { installBuiltProgram } from './processes/built-program.ts';
 import { writePlainSources } from './processes/plain-sources.ts';
 import {
   createRole,
   serviceRole,
   startTestCluster,
+  templateName,
   temporaryFolder,
   type TestCluster,
 } from './database/test-cluster.ts';
@@ -33,24 +36,23 @@ declare module 'vitest' {
   }
 }
 
-export const templateName = 'mandate_template';
+const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The projects of a run are set up one after the other and share a server. */
-const shared = globalThis as { testCluster?: { users: number; started: Promise<TestCluster> } };
-
+/** The program is built only if a test of this run needs it. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const cluster = (shared.testCluster ??= { users: 0, started: startWithTemplate() });
-  cluster.users++;
   const { folder, remove } = temporaryFolder();
+  const { process, campaign } = testsByKind(repository);
+  const using = new Set([...process, ...campaign]);
+  const isUsed = project.vitest.state.getPaths().some((path) => using.has(relative(repository, path)));
   // Run together, because each uses what the other leaves idle.
   const [{ connection, stop }] = await Promise.all([
-    cluster.started,
-    project.name !== 'database' && provideProgram(project, folder),
+    startWithTemplate(),
+    isUsed && provideProgram(project, folder),
   ]);
   project.provide('cluster', connection);
   return async () => {
     await remove();
-    if (--cluster.users === 0) await stop();
+    await stop();
   };
 }
 

@@ -1,5 +1,5 @@
 // docs/test-cards-results.md: the outcome of a payment with each test card, worked out from the bank's table.
-// test/process/card-results.test.ts runs all of it with real processes.
+// test/api/card-results.test.ts runs all of it.
 import {
   failureOfDecline,
   merchantError,

@@ -1,7 +1,6 @@
 // mandate jobs: stuck jobs are listed and retried.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mandate } from '../../../test/support/processes/program.ts';
-import { migrateDatabase } from '../../../test/support/processes/command-line.ts';
+import { commandLine, migrateDatabase } from '../../../test/support/processes/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 
 let db: TestDatabase;
@@ -15,7 +14,7 @@ const environment = () => ({
   DATABASE_URL: db.url,
   MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
 });
-const run = (...args: string[]) => mandate(['jobs', ...args], environment());
+const run = (...args: string[]) => commandLine(['jobs', ...args], environment());
 
 test.each(['payer_email', 'letter'])('a stuck payer email can be retried as kind %s', async (kind) => {
   await db.database.withClient((client) =>

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { rowsOfBatch } from '../../../src/importing/import-cards.ts';
+import { often } from '../../support/service/campaign.ts';
 import { importFiles, importRow, importRows, type ImportFiles } from '../../support/service/imported.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
 
@@ -20,7 +21,7 @@ afterAll(async () => {
 });
 
 const none = { repeated: 0, conflicts: [], refused: [] };
-const rowCount = 10_000;
+const rowCount = often(2_000, 10_000);
 
 /** The names of the statements that were sent meanwhile. */
 async function statementsOf(work: () => Promise<unknown>): Promise<(name: string) => number> {
@@ -36,7 +37,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<(name: string
   return (name) => sent.filter((one) => one === name).length;
 }
 
-test('10,000 rows are imported in batches of five statements and a transaction', async () => {
+test(`${rowCount} rows are imported in batches of five statements and a transaction`, async () => {
   const rows = Array.from({ length: rowCount }, (_, number) => importRow({ externalID: `row-${number}` }));
   const counted = await statementsOf(async () =>
     expect(await importRows(service, files, merchant.partyId, rows)).toEqual({ ...none, imported: rowCount }),

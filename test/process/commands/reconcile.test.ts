@@ -1,4 +1,4 @@
-// mandate reconcile as a process of its own, with a bank in another process and with files.
+// mandate reconcile with a bank in another process and with files.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
+import { commandLine } from '../../support/processes/command-line.ts';
 import { mandate } from '../../support/processes/program.ts';
 import { bankClientAt } from '../../support/bank/simulated-bank.ts';
 import { temporaryFolder } from '../../support/database/test-cluster.ts';
@@ -51,8 +52,12 @@ afterAll(async () => {
 });
 
 /** Without the progress lines, which a slow machine prints. */
-const run = async (args: readonly string[], more: Record<string, string> = {}) => {
-  const { errors, ...ended } = await mandate(['reconcile', ...args], {
+const run = async (
+  args: readonly string[],
+  more: Record<string, string> = {},
+  by: typeof commandLine | typeof mandate = commandLine,
+) => {
+  const { errors, ...ended } = await by(['reconcile', ...args], {
     DATABASE_URL: world.service.testDatabase.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     ...more,
@@ -60,8 +65,11 @@ const run = async (args: readonly string[], more: Record<string, string> = {}) =
   return { ...ended, errors: errors.replace(/^\w+: \d+ lines\n/gm, '') };
 };
 
-test('a report without differences ends with 0', { timeout: 120_000 }, async () => {
-  const { code, output, errors } = await run(['--bank', 'BANK']);
+test.each([
+  ['of the tests', commandLine],
+  ['of its own', mandate],
+])('in a process %s, a report without differences ends with 0', { timeout: 120_000 }, async (_, by) => {
+  const { code, output, errors } = await run(['--bank', 'BANK'], {}, by);
   expect(errors).toBe('');
   expect(output).toMatch(/^Report of bank BANK, .*: 3 lines\.\n3 equal, 0 in progress, 0 at the edge/);
   expect(code).toBe(0);

@@ -24,6 +24,9 @@ export const throwAwaySettings = {
 /** Hashing the password of a role as often as usual takes half of the time in which a connection is opened. */
 const manyConnections = { max_connections: '200', scram_iterations: '1' };
 
+/** The database that every test file copies. */
+export const templateName = 'mandate_template';
+
 /** A folder for databases that is removed with its content. The user that runs the server for root can enter it. */
 export function temporaryFolder(): { folder: string; remove: () => Promise<void> } {
   const folder = makeTemporaryFolder('test');

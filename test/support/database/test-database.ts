@@ -3,8 +3,8 @@ import { inject } from 'vitest';
 import { openDatabase, type DatabasePool } from '../../../src/platform/database/database.ts';
 import { randomText } from '../../../src/ids.ts';
 import { recordBeforeDrop } from '../../histories/record-before-drop.ts';
-import { templateName, type ClusterConnection } from '../global-setup.ts';
-import { serviceRole } from './test-cluster.ts';
+import type { ClusterConnection } from '../global-setup.ts';
+import { serviceRole, templateName } from './test-cluster.ts';
 import { partitionSchema } from './partitioned-schema.ts';
 
 export type TestDatabase = {
@@ -42,13 +42,12 @@ export async function createTestDatabase(
   };
 }
 
+/** Kept open, because a connection takes as much processor time as the command. The end of the run closes it. */
+let administration: DatabasePool | undefined;
+
 async function administer(cluster: ClusterConnection, command: string): Promise<void> {
-  const administration = openDatabase({ connection: cluster, maxConnections: 1 });
-  try {
-    await administration.withClient((client) => client.query(command));
-  } finally {
-    await administration.end();
-  }
+  administration ??= openDatabase({ connection: cluster, maxConnections: 1 });
+  await administration.withClient((client) => client.query(command));
 }
 
 function urlOf({ host, port, user, password, database }: ClusterConnection): string {
