@@ -18,6 +18,7 @@ import type { Trace } from './trace.ts';
 const dueTables = [
   'invoice',
   'payment',
+  'charge_undo',
   'binding',
   'series',
   'destination',

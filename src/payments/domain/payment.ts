@@ -231,6 +231,7 @@ type ToldLater =
     }
   /** A charge that was given up has been approved after all. */
   | { readonly type: 'payment_approved_late' }
+  | UndoFact
   /** The money of a refund came back to the shop. */
   | {
       readonly type: 'refund_returned';
@@ -241,6 +242,22 @@ type ToldLater =
       readonly refundsMade: number;
       readonly failure: PaymentFailure;
     };
+
+/** The end of the ID under which a charge is undone that does not decide its payment. `f`: the one before a step-up. */
+export type UndoName = 'f';
+
+/** What follows from a charge that does not decide its payment: the payment stays as it is. */
+export type UndoFact =
+  /** The bank has approved it after it had declined it. Without an amount it is a hold. */
+  | { readonly type: 'payment_undo_started'; readonly operation: UndoName; readonly amount?: Money }
+  /** For good. An operator finds out what is true. */
+  | { readonly type: 'payment_undo_refused'; readonly operation: UndoName; readonly code: string }
+  | ({
+      readonly type: 'payment_undone';
+      readonly operation: UndoName;
+      readonly amount?: Money;
+    } & RefundReferences &
+      Settled);
 
 /** The operator's source for an outcome that no bank reports (resolution.ts). */
 type Settled = { readonly settledBecause?: string };
@@ -355,11 +372,33 @@ export function isInProgress(payment: Payment): boolean {
  */
 export function operationIdOf(
   payment: { readonly invoiceId: string; readonly id: string; readonly isSteppedUp?: true },
-  operation: 'authorise' | 'stepUp' | 'capture' | 'reverse' | 'undo' | 'late' | { readonly refund: string },
+  operation:
+    | 'authorise'
+    | 'stepUp'
+    | 'capture'
+    | 'reverse'
+    | 'undo'
+    | 'late'
+    | UndoName
+    | { readonly refund: string },
 ): string {
   const kind = operation === 'authorise' && payment.isSteppedUp ? 'stepUp' : operation;
   const name = typeof kind === 'string' ? kind[0] : kind.refund;
   return `${payment.invoiceId}.${payment.id}.${name}`;
+}
+
+export function isUndoFact(fact: PaymentFact): fact is UndoFact {
+  return undoFacts.includes(fact.type);
+}
+const undoFacts: readonly PaymentFact['type'][] = [
+  'payment_undo_started',
+  'payment_undo_refused',
+  'payment_undone',
+];
+
+/** The first charge of a payment, which a step-up leaves behind. */
+export function firstChargeIdOf({ invoiceId, id }: Pick<Payment, 'invoiceId' | 'id'>): string {
+  return operationIdOf({ invoiceId, id }, 'authorise');
 }
 
 /** The payment of a bank operation ID. */
@@ -368,6 +407,14 @@ export function paymentOfOperation(
 ): readonly [invoiceId: string, paymentId: string] | undefined {
   const [invoiceId, paymentId, kind] = operationId.split('.');
   return invoiceId && paymentId && kind ? [invoiceId, paymentId] : undefined;
+}
+
+/** The key of the job that undoes a charge which does not decide its payment. */
+export function undoOfOperation(
+  operationId: string,
+): readonly [invoiceId: string, paymentId: string, operation: UndoName] | undefined {
+  const [invoiceId, paymentId, kind] = operationId.split('.');
+  return invoiceId && paymentId && kind === 'f' ? [invoiceId, paymentId, kind] : undefined;
 }
 
 /** When the job of the payment is due next. Null if never. */
@@ -395,6 +442,7 @@ export function wakeOf(payment: Payment, now: Instant): Instant | null {
 
 /** The payment after a fact. Throws if the lifecycle does not allow the fact: the code or the data has a bug. */
 export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment {
+  if (isUndoFact(fact)) return unchangedBy(fact, payment);
   const from = payment?.state.name ?? 'absent';
   const moves: Partial<Record<PaymentFact['type'], PaymentStateName>> = paymentLifecycle[from];
   if (moves[fact.type] === undefined)
@@ -406,6 +454,12 @@ export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment
   return { ...payment, state: stateAfter(payment, fact) };
 }
 
+/** Whatever its state: its own charge goes on. */
+function unchangedBy({ type }: UndoFact, payment: Payment | undefined): Payment {
+  if (!payment?.isSteppedUp) throw new Error(`Fact ${type} came to a payment that was not stepped up.`);
+  return payment;
+}
+
 function steppedUp(payment: Payment): Payment {
   if (payment.isSteppedUp) throw new Error('A payment is stepped up once.');
   return { ...payment, isSteppedUp: true };
@@ -413,7 +467,10 @@ function steppedUp(payment: Payment): Payment {
 
 function stateAfter(
   payment: Payment,
-  fact: Exclude<PaymentFact, { type: 'payment_started' | 'payment_rerouted' | 'payment_stepped_up' }>,
+  fact: Exclude<
+    PaymentFact,
+    UndoFact | { type: 'payment_started' | 'payment_rerouted' | 'payment_stepped_up' }
+  >,
 ): PaymentState {
   switch (fact.type) {
     case 'payment_interaction_requested':

@@ -14,10 +14,12 @@ export const paymentEntries: ReconciliationSource = {
   key: 'invoice_id',
   operations: `
     select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
-      minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
+      minor as amount_minor, currency, case when suffix = '.f' then name || '.a' when kind <> 'authorise' then name || charge end as original_id,
       terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
-      case certainty when 'undone' then name || case when is_late then '.l' when is_refused then '.u' else '.r' end
-        when 'undoes' then name || charge end as counterpart_id,
+      case certainty
+        when 'undone' then name || case when suffix <> charge then '.f' when is_late then '.l' when is_refused then '.u' else '.r' end
+        when 'undoes' then name || case when suffix = '.f' then '.a' else charge end
+      end as counterpart_id,
       'payment' as object, name as object_id, status, party_id, asked_at, known_at
     from payment
     cross join lateral (
@@ -34,12 +36,15 @@ export const paymentEntries: ReconciliationSource = {
         max(created_at) filter (where type = 'payment_reversal_refused') as refused_at,
         max(created_at) filter (where type = 'payment_approved_late') as late_at,
         max(created_at) filter (where type = 'payment_given_back') as given_back_at,
+        max(created_at) filter (where type = 'payment_undo_started') as undo_at,
+        max(created_at) filter (where type = 'payment_undone') as undone_at,
         max((amount ->> 'minor')::bigint) filter (where type = 'payment_given_back') as given_back_minor,
         max((amount ->> 'minor')::bigint) filter (where type = 'payment_capture_failed') as uncaptured_minor,
         coalesce(bool_or(type = 'payment_reversal_refused'), false) as is_refused,
         coalesce(bool_or(type = 'payment_approved_late'), false) as is_late,
         coalesce(bool_or(type = 'payment_given_back'), false) as is_given_back,
         coalesce(bool_or("settledBecause" is not null and type = 'payment_given_back'), false) as is_late_settled,
+        coalesce(bool_or("settledBecause" is not null and type = 'payment_undone'), false) as is_undo_settled,
         case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
           as settled
       from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json)
@@ -64,7 +69,11 @@ export const paymentEntries: ReconciliationSource = {
         payment.created_at, coalesce(approved_at, failed_at)),
       -- The declined charge of a payment that was stepped up; without a step-up there is only one.
       (case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
-        'never', null, null),
+        case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled then 'may' else 'undone' end,
+        undo_at, undone_at),
+      ('.f', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
+        case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled then 'may' else 'undoes' end,
+        undo_at, undone_at),
       ('.c', 'capture', 1, coalesce(captured_minor, uncaptured_minor, given_back_minor, amount_minor),
         case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done'
           when is_given_back and not is_instant then 'may' else 'never' end,

@@ -262,12 +262,16 @@ describe('a late approval', () => {
   test('contradicts another operation', () => {
     expect(meaning('approvedLate', 'r', [...givenUp, declinedLater])).toMatchObject(contradiction);
   });
-  test('of the declined charge before a challenge is for an operator', () => {
+  test('of the declined charge before a challenge is undone once, whatever the payment does', () => {
     const stepUp: PaymentFact = { type: 'payment_stepped_up', network: 'visa', code: '1A' };
     const [, ...paid] = sold;
-    const why = 'the declined charge before the challenge was approved: the bank has to take it back';
-    for (const facts of [paid, [declinedLater], []])
-      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts])).toEqual({ ...contradiction, why });
+    const fact: PaymentFact = { type: 'payment_undo_started', operation: 'f', amount: rub(6_000n) };
+    for (const facts of [paid, [declinedLater], []]) {
+      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts])).toEqual({ fact });
+      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts, fact])).toEqual(nothing);
+    }
+    const { amount: _, ...released } = fact;
+    expect(meaning('approvedLate', 'a', [...held.slice(0, 1), stepUp])).toEqual({ fact: released });
     expect(meaning('approvedLate', 's', [...started, stepUp, declinedLater])).toEqual({ fact: late });
   });
   test('waits until the outcome of the charge is known', () => {

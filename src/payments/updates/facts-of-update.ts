@@ -6,7 +6,7 @@ import type { Money } from '../../money.ts';
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
 import type { DatedFact } from '../domain/exchanges/bank-exchanges.ts';
 import { failureOfDecline } from '../../acquiring/authorisation/domain/payment-failure.ts';
-import { operationIdOf, type Payment, type PaymentFact } from '../domain/payment.ts';
+import { firstChargeIdOf, operationIdOf, type Payment, type PaymentFact } from '../domain/payment.ts';
 
 export type UpdateMeaning =
   | { readonly fact: PaymentFact }
@@ -105,9 +105,7 @@ function ofApprovedLate(
   payment: Payment,
   facts: readonly DatedFact[],
 ): UpdateMeaning {
-  const { invoiceId, id, isSteppedUp } = payment;
-  if (isSteppedUp && operationId === operationIdOf({ invoiceId, id }, 'authorise'))
-    return contradiction(firstIsCharged);
+  if (payment.isSteppedUp && operationId === firstChargeIdOf(payment)) return ofFirstCharge(payment, facts);
   if (operationId !== operationIdOf(payment, 'authorise'))
     return contradiction('the operation charges nothing');
   if (isUndecided(payment)) return tooEarly;
@@ -116,8 +114,13 @@ function ofApprovedLate(
   return { fact: { type: 'payment_approved_late' } };
 }
 
-/** The second charge decides the payment, so only the bank can undo the first. */
-const firstIsCharged = 'the declined charge before the challenge was approved: the bank has to take it back';
+/** The second charge decides the payment, whatever its state. */
+function ofFirstCharge({ flow, amount }: Payment, facts: readonly DatedFact[]): UpdateMeaning {
+  if (facts.some(({ fact }) => fact.type === 'payment_undo_started' && fact.operation === 'f'))
+    return nothing;
+  const undone = flow.type === 'instant' ? { amount } : {};
+  return { fact: { type: 'payment_undo_started', operation: 'f', ...undone } };
+}
 
 /** By an earlier update, or in the place of a refused reversal. The same money is never given back twice. */
 function isGivenBack(facts: readonly DatedFact[]): boolean {
