@@ -68,7 +68,7 @@ async function resolveUndo({ db, clock }: ResolutionDeps, name: Name, why: strin
   const payment = (await loadPayment(db, name))?.payment;
   const undo = payment && (await findChargeUndo(db, payment, 'f'));
   const fact = { type: 'payment_undone', operation: 'f', settledBecause: why } as const;
-  const isEnded = undo?.isStuck && (await storeUndoEnd(db, payment, undo, fact, clock.now()));
+  const isEnded = payment && undo?.isStuck && (await storeUndoEnd(db, payment, undo, fact, clock.now()));
   if (payment && isEnded) return payment;
   const id = `${name.invoiceId}/${name.paymentId}`;
   throw new Error(

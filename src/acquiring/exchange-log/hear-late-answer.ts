@@ -20,10 +20,7 @@ type Deps = {
 /** By the bank. What an operator has recorded is compared by the job and by reconciliation. */
 const isProved = (state: ExchangeState) => ['approved', 'declined', 'takenBack'].includes(state);
 
-/**
- * Notes what contradicts the proof. An open operation gets its outcome from its job alone. True if it is a late approval, which is then
- * undone.
- */
+/** Notes what contradicts the proof, or undoes a late approval: then true. An open operation gets its outcome from its job alone. */
 export async function hearLateAnswer(
   deps: Deps,
   operationId: string,

@@ -18,10 +18,7 @@ export type WitnessDeps = {
   readonly log: Pick<Logger, 'error' | 'warn'>;
   /** What a module knows of an operation that an older node has begun or ended, without the log. */
   readonly certaintyOf: CertaintyOf;
-  /**
-   * Asks the bank about an operation that it had declined. True if it approves a charge, which is then undone. A line of the report is no
-   * proof, because the bank may have undone the charge itself.
-   */
+  /** Asks the bank about a charge that it had declined, because a line of the report is no proof. True if the charge is undone then. */
   readonly isApprovedLate: (operationId: string) => Promise<boolean>;
 };
 
@@ -85,7 +82,8 @@ async function unknownAmong(
     const amount = { minor: BigInt(entry.amount), currency: entry.currency as Currency };
     const meaning = interpret(exchange, { by: 'report', amount });
     if (meaning.says !== 'contradiction') continue;
-    if (exchange.state === 'declined' && (await isApprovedLate(operationId))) continue;
+    const mayBeLate = exchange.state === 'declined' && exchange.kind === 'authorise';
+    if (mayBeLate && (await isApprovedLate(operationId))) continue;
     const note = {
       bankId,
       key: `report ${entry.sequence}`,

@@ -454,7 +454,7 @@ export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment
   return { ...payment, state: stateAfter(payment, fact) };
 }
 
-/** Whatever its state: its own charge goes on. */
+/** Whatever its state: its own charge decides it. */
 function unchangedBy({ type }: UndoFact, payment: Payment | undefined): Payment {
   if (!payment?.isSteppedUp) throw new Error(`Fact ${type} came to a payment that was not stepped up.`);
   return payment;

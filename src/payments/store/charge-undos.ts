@@ -1,5 +1,5 @@
-// Charges that are undone although they do not decide their payment, in SQL. The row is there until the bank has undone the charge; its
-// events are in the invoice's log, and the payment's own row stays as it is.
+// Charges that are undone although they do not decide their payment, in SQL. A row stays until the bank has undone its charge; the events
+// are in the invoice's log.
 import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
