@@ -10,7 +10,7 @@ import { possibleOutcomes, releaseOf, resolutionFacts, type ManualOutcome } from
 import { seriesEffectsOf } from './domain/series-effects.ts';
 import { loadPayment, reschedule } from './store/payments.ts';
 import { operationIdOf, type Payment, type PaymentFact } from './domain/payment.ts';
-import { findChargeUndo, storeUndoEnd } from './store/charge-undos.ts';
+import { findStuckUndo, storeUndoEnd } from './store/charge-undos.ts';
 import { claimStuckJob } from './store/stuck-payments.ts';
 import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
@@ -66,10 +66,12 @@ export function resolvePayment(
 /** Without an amount, as the bank has not said that it moved any. */
 async function resolveUndo({ db, clock }: ResolutionDeps, name: Name, why: string): Promise<Payment> {
   const payment = (await loadPayment(db, name))?.payment;
-  const undo = payment && (await findChargeUndo(db, payment, 'f'));
-  const fact = { type: 'payment_undone', operation: 'f', settledBecause: why } as const;
-  const isEnded = payment && undo?.isStuck && (await storeUndoEnd(db, payment, undo, fact, clock.now()));
-  if (payment && isEnded) return payment;
+  const undo = payment && (await findStuckUndo(db, payment));
+  if (payment && undo) {
+    const { operation } = undo;
+    const fact = { type: 'payment_undone', operation, settledBecause: why } as const;
+    if (await storeUndoEnd(db, payment, undo, fact, clock.now())) return payment;
+  }
   const id = `${name.invoiceId}/${name.paymentId}`;
   throw new Error(
     `Payment ${id} has no charge whose undoing is stuck. List stuck jobs with "mandate jobs stuck".`,

@@ -44,7 +44,7 @@ function addStuckPaymentCommands(program: MandateCommand): void {
     .addOption(
       new Option(
         '--as <outcome>',
-        'of a payment: captured, cancelled or failed; of a refund: succeeded or failed; of a charge before a challenge: undone',
+        'of a payment: captured, cancelled or failed; of a refund: succeeded or failed; of a charge that is undone: undone',
       )
         .choices(['captured', 'cancelled', 'failed', 'succeeded', 'undone'])
         .makeOptionMandatory(),

@@ -69,7 +69,7 @@ function whenTrue(as: ManualOutcome, isRefund: boolean): string {
     case 'succeeded':
       return 'The payer has the money';
     case 'undone':
-      return 'The payer has the money of the charge before the challenge back';
+      return 'The payer has the money of the undone charge back';
     case 'failed':
       return isRefund ? 'The bank has not refunded it' : 'The payer was not charged, or has the money back';
   }

@@ -89,11 +89,12 @@ export function undoOf(
   payment: Payment,
   { operation, amount }: { readonly operation: UndoName; readonly amount?: Money },
 ): BankOperation {
+  const isFirst = operation.startsWith('f');
   const common = {
     terminal: payment.terminal,
     operationId: operationIdOf(payment, operation),
-    originalOperationId: firstChargeIdOf(payment),
-    original: { amount: payment.amount, at: payment.createdAt },
+    originalOperationId: isFirst ? firstChargeIdOf(payment) : operationIdOf(payment, 'authorise'),
+    original: isFirst ? { amount: payment.amount, at: payment.createdAt } : originalOf(payment),
   };
   return amount ? { ...common, kind: 'refund', amount } : { ...common, kind: 'reverse' };
 }

@@ -223,7 +223,7 @@ describe('the payment lifecycle', () => {
   test('a charge before a step-up is undone whatever the payment does, which stays as it is', () => {
     const undoing = [facts.payment_undo_started, facts.payment_undo_refused, facts.payment_undone];
     for (const fact of undoing) {
-      expect(() => after([fact])).toThrow(/not stepped up/);
+      expect(() => after([fact])).toThrow(/before the payment/);
       for (const state of Object.keys(publicStatus) as PaymentStateName[]) {
         expect(() => after([...histories[state], fact])).toThrow(/not stepped up/);
         const payment: Payment = { ...inState(state), isSteppedUp: true };

@@ -243,13 +243,23 @@ type ToldLater =
       readonly failure: PaymentFailure;
     };
 
-/** The end of the ID under which a charge is undone that does not decide its payment. `f`: the one before a step-up. */
-export type UndoName = 'f';
+/**
+ * The end of the ID under which a charge is undone that does not decide its payment. `f`: the one before a step-up. The others repeat a
+ * refund of that name that failed later.
+ */
+export const undoNames = ['f', 'f2', 'u2', 'l2'] as const;
+export type UndoName = (typeof undoNames)[number];
 
 /** What follows from a charge that does not decide its payment: the payment stays as it is. */
 export type UndoFact =
-  /** The bank has approved it after it had declined it. Without an amount it is a hold. */
-  | { readonly type: 'payment_undo_started'; readonly operation: UndoName; readonly amount?: Money }
+  /** The bank has approved it after it had declined it, or the refund that undid it has failed. Without an amount it is a hold. */
+  | {
+      readonly type: 'payment_undo_started';
+      readonly operation: UndoName;
+      readonly amount?: Money;
+      /** Why the refund before it failed. */
+      readonly code?: string;
+    }
   /** For good. An operator finds out what is true. */
   | { readonly type: 'payment_undo_refused'; readonly operation: UndoName; readonly code: string }
   | ({
@@ -383,7 +393,7 @@ export function operationIdOf(
     | { readonly refund: string },
 ): string {
   const kind = operation === 'authorise' && payment.isSteppedUp ? 'stepUp' : operation;
-  const name = typeof kind === 'string' ? kind[0] : kind.refund;
+  const name = typeof kind !== 'string' ? kind.refund : isUndoName(kind) ? kind : kind[0];
   return `${payment.invoiceId}.${payment.id}.${name}`;
 }
 
@@ -395,6 +405,10 @@ const undoFacts: readonly PaymentFact['type'][] = [
   'payment_undo_refused',
   'payment_undone',
 ];
+
+function isUndoName(kind: string): kind is UndoName {
+  return (undoNames as readonly string[]).includes(kind);
+}
 
 /** The first charge of a payment, which a step-up leaves behind. */
 export function firstChargeIdOf({ invoiceId, id }: Pick<Payment, 'invoiceId' | 'id'>): string {
@@ -414,7 +428,7 @@ export function undoOfOperation(
   operationId: string,
 ): readonly [invoiceId: string, paymentId: string, operation: UndoName] | undefined {
   const [invoiceId, paymentId, kind] = operationId.split('.');
-  return invoiceId && paymentId && kind === 'f' ? [invoiceId, paymentId, kind] : undefined;
+  return invoiceId && paymentId && kind && isUndoName(kind) ? [invoiceId, paymentId, kind] : undefined;
 }
 
 /** When the job of the payment is due next. Null if never. */
@@ -455,8 +469,10 @@ export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment
 }
 
 /** Whatever its state: its own charge decides it. */
-function unchangedBy({ type }: UndoFact, payment: Payment | undefined): Payment {
-  if (!payment?.isSteppedUp) throw new Error(`Fact ${type} came to a payment that was not stepped up.`);
+function unchangedBy({ type, operation }: UndoFact, payment: Payment | undefined): Payment {
+  if (!payment) throw new Error(`Fact ${type} came before the payment was created.`);
+  if (operation.startsWith('f') && !payment.isSteppedUp)
+    throw new Error(`Fact ${type} came to a payment that was not stepped up.`);
   return payment;
 }
 

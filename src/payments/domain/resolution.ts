@@ -9,7 +9,7 @@ import {
 } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import { evolve, type Payment, type PaymentFact } from './payment.ts';
 
-/** `undone`: the charge before a challenge, which the bank approved late. It leaves the payment as it is. */
+/** `undone`: a charge that does not decide the payment. It leaves the payment as it is. */
 export type ManualOutcome = 'captured' | 'cancelled' | 'failed' | 'succeeded' | 'undone';
 
 /** The refund's outcome is only known from the operator. */

@@ -16,7 +16,7 @@ import {
 } from '../../platform/ledger/store/journals.ts';
 import type { Money } from '../../money.ts';
 import { exchangesOfUndo } from '../domain/exchanges/exchanges.ts';
-import type { Payment, UndoFact, UndoName } from '../domain/payment.ts';
+import { undoNames, type Payment, type UndoFact, type UndoName } from '../domain/payment.ts';
 import { journalOfUndo } from '../domain/payment-postings.ts';
 import { invoiceLogFact } from './codec.ts';
 
@@ -28,9 +28,11 @@ export type ChargeUndo = {
   readonly isRefused: boolean;
 };
 
-export const undoName = oneOf<UndoName>('f');
-
-const key = { invoice_id: 'text', payment_id: 'text', operation: stored('text', undoName) } as const;
+const key = {
+  invoice_id: 'text',
+  payment_id: 'text',
+  operation: stored('text', oneOf(...undoNames)),
+} as const;
 const isTheRow = 'invoice_id = :invoice_id and payment_id = :payment_id and operation = :operation';
 
 /** `change` returns the invoice's ID if the row was as expected. Without it nothing is written. */
@@ -114,6 +116,15 @@ export async function findChargeUndo(
   const { amount_minor: minor, is_refused: isRefused, stuck_at } = found;
   const amount = minor === null ? undefined : { minor, currency: payment.amount.currency };
   return { operation, isRefused, isStuck: stuck_at !== null, ...defined({ amount }) };
+}
+
+/** One that waits for an operator. */
+export async function findStuckUndo(db: Database, payment: Payment): Promise<ChargeUndo | undefined> {
+  for (const name of undoNames) {
+    const undo = await findChargeUndo(db, payment, name);
+    if (undo?.isStuck) return undo;
+  }
+  return undefined;
 }
 
 /** In the transaction that records the late approval. The event and the row of its exchange are written once. */

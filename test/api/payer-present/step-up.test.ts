@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const query = async (text: string, values: unknown[] = []) =>
-  (await world.service.database.withClient((client) => client.query<any>(text, values))).rows;
+  (await world.service.database.withClient((client) => client.query(text, values))).rows;
 
 async function factsOf({ id }: { id: string }, type: string): Promise<object[]> {
   const text = `select fact from event, json_array_elements(facts) as fact
