@@ -44,7 +44,7 @@ function addStuckPaymentCommands(program: MandateCommand): void {
     .addOption(
       new Option(
         '--as <outcome>',
-        'of a payment: captured, cancelled or failed; of a refund: succeeded or failed; of a charge that is undone: undone',
+        'captured, cancelled or failed of a payment, succeeded or failed of a refund, undone of a charge_undo',
       )
         .choices(['captured', 'cancelled', 'failed', 'succeeded', 'undone'])
         .makeOptionMandatory(),

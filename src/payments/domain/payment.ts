@@ -243,10 +243,7 @@ type ToldLater =
       readonly failure: PaymentFailure;
     };
 
-/**
- * The end of the ID under which a charge is undone that does not decide its payment. `f`: the one before a step-up. The others repeat a
- * refund of that name that failed later.
- */
+/** How the ID ends under which a charge before a step-up is undone (`f`). The others repeat a refund of that name that failed later. */
 export const undoNames = ['f', 'f2', 'u2', 'l2'] as const;
 export type UndoName = (typeof undoNames)[number];
 
