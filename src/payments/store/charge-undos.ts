@@ -65,7 +65,9 @@ const startUndo = statement({
   parameters: { ...parameters, party_id: 'text', amount_minor: 'int8?' },
   row,
   text: textOf(`insert into charge_undo (invoice_id, payment_id, operation, party_id, amount_minor, wake_at)
-      values (:invoice_id, :payment_id, :operation, :party_id, :amount_minor, :happened_at)
+      select :invoice_id, :payment_id, :operation, :party_id, :amount_minor, :happened_at
+      -- One that has begun and ended since the log was read is not begun again.
+      where not exists (select from exchange where aggregate_id = :invoice_id and operation = :payment_id || '.' || :operation)
       on conflict do nothing returning invoice_id`),
 });
 
