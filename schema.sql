@@ -514,6 +514,23 @@ create table category (
   constraint category_pkey primary key (category_id)
 );
 
+create table charge_undo (
+  invoice_id id not null,
+  payment_id id not null,
+  operation text collate "C" not null,
+  party_id id not null,
+  amount_minor bigint,
+  is_refused boolean default false not null,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint charge_undo_pkey primary key (invoice_id, payment_id, operation),
+  constraint charge_undo_amount_minor_check check (amount_minor > 0)
+);
+create index charge_undo_due on charge_undo using btree (wake_at) where wake_at is not null;
+create index charge_undo_stuck on charge_undo using btree (stuck_at) where stuck_at is not null;
+
 create table consent_link (
   consent_link_id id not null,
   party_id id not null,

@@ -15,6 +15,8 @@ export type TokenSubject = {
 export type RefusedToken = {
   readonly kind: 'refused';
   readonly why: 'expired' | 'otherMode' | 'revoked' | 'deleted';
+  /** What an expired token was for. */
+  readonly subject?: TokenSubject;
 };
 
 export type Caller =

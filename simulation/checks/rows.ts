@@ -41,6 +41,9 @@ export type PaymentRow = Due & {
   /** The bank has refused the reversal for good. */
   readonly is_refused: boolean;
   readonly is_stepped_up: boolean;
+  /** The bank has approved the charge before the step-up as well. */
+  readonly is_first_late: boolean;
+  readonly is_first_undone: boolean;
   /** The bank has reported that its hold has ended. */
   readonly has_ended: boolean;
   /** What the refund in its place gave back. */
@@ -249,6 +252,8 @@ const sources: Record<keyof Books, Source> = {
         terms -> 'flow' ->> 'type' = 'instant' as is_instant, terms -> 'fees' as fees, wake_at, stuck_at,
         exists (${factsOf('payment_reversal_refused')}) as is_refused,
         exists (${factsOf('payment_stepped_up')}) as is_stepped_up,
+        exists (${factsOf('payment_undo_started')}) as is_first_late,
+        exists (${factsOf('payment_undone')}) as is_first_undone,
         exists (select from exchange_note where what = 'holdEnded'
           and operation_id in (invoice_id || '.' || payment_id || '.a', invoice_id || '.' || payment_id || '.s')) as has_ended,
         (select max((fact -> 'amount' ->> 'minor')::float8) from (${factsOf('payment_given_back')}) as back) as given_back_minor

@@ -1,5 +1,6 @@
 // The end of a world: without faults, time moves from one due job to the next until nothing is due.
 // An operator retries stuck jobs, ends payouts that may not be sent and resumes queues, as the documents say.
+import { whyOnlyInquired } from '../../src/acquiring/send-or-inquire.ts';
 import { reverseTopUp, storeTopUp } from '../../src/merchants/store/top-ups.ts';
 import type { Currency } from '../../src/money.ts';
 import { whyBlocked, whyNotFound } from '../../src/payouts/domain/bank-actions.ts';
@@ -18,6 +19,7 @@ import type { Trace } from './trace.ts';
 const dueTables = [
   'invoice',
   'payment',
+  'charge_undo',
   'binding',
   'series',
   'destination',
@@ -25,6 +27,8 @@ const dueTables = [
   'payer_email',
   'webhook_queue',
 ];
+/** Why a payout that the bank has not done is not sent any more. */
+const heldBack = [whyBlocked, whyNotFound, whyOnlyInquired];
 /** Rounds between runs of the operator and of periodic tasks; they also run when nothing is due. */
 const checkUpEvery = 10;
 /** The world ends after so many rounds with nothing due, because the last task or job may have written an event to send. */
@@ -93,7 +97,7 @@ async function mend(node: WorldNode, database: WorldDatabase, bank: WorldBank): 
     if (kind === 'withdrawal' && reason.endsWith(whyNotFound) && (await isUnsent(database, id)))
       throw new Error(`payout ${id} was surely not sent, and waits for an operator instead of being sent`);
     // The bank has not done it, and it is not sent any more.
-    const isHeldBack = kind === 'withdrawal' && [whyBlocked, whyNotFound].some((why) => reason.endsWith(why));
+    const isHeldBack = kind === 'withdrawal' && heldBack.some((why) => reason.endsWith(why));
     if (isHeldBack && !paidOut.has(operationIdOf({ id }))) {
       const decision = { since, as: 'failed', reason: 'the bank has not received it' } as const;
       await resolveWithdrawal({ db, clock: ports.clock, livemode: false }, id, decision);

@@ -108,12 +108,51 @@ describe('a bank that refuses the signature', () => {
     expect(changes).toEqual(['A away, refused since 1000000']);
   });
 
-  test('is back once it answers an inquiry: the signature is right again', () => {
+  test('is back once it takes a new operation, and gets one at a time after it has answered an inquiry', () => {
     const { health, said, changes } = opened();
     said(refused);
-    said(neverSeen, 'inquire');
+    for (const asked of ['inquire', 'resume', 'refund'] as const) said(neverSeen, asked);
+    expect(health.toProbe()).toEqual([]);
+    expect([health.mayTry('A'), health.mayTry('A')]).toEqual([true, false]);
+    nowMs += 59_999;
+    expect(health.mayTry('A')).toBe(false);
+    expect(changes).toHaveLength(1);
+    said(declined);
     expect([health.mayTry('A'), health.mayTry('A')]).toEqual([true, true]);
     expect(changes.slice(1)).toEqual(['A back, refused since 1000000']);
+  });
+
+  test('gets a payment ever more seldom if it takes inquiries alone, and is reported once', () => {
+    const { health, said, changes } = opened();
+    said(refused);
+    for (const pause of [20_000, 40_000, 80_000]) {
+      said(neverSeen, 'inquire');
+      expect(health.mayTry('A')).toBe(true);
+      said(refused);
+      said(neverSeen, 'inquire');
+      nowMs += pause - 1;
+      expect(health.mayTry('A')).toBe(false);
+      nowMs += 1;
+    }
+    said(refusedInquiry, 'inquire');
+    expect(health.mayTry('A')).toBe(false);
+    expect(health.toProbe()).toEqual(['A']);
+    expect(changes).toEqual(['A away, refused since 1000000']);
+  });
+
+  test('keeps its pause when it was silent before', () => {
+    const { health, said } = opened();
+    for (let times = 0; times < 3; times++) said(silent);
+    said(neverSeen, 'inquire');
+    said(silent);
+    said(refused);
+    said(neverSeen, 'inquire');
+    said(refused);
+    said(neverSeen, 'inquire');
+    nowMs += 39_999;
+    expect(health.mayTry('A')).toBe(false);
+    nowMs += 1;
+    expect(health.mayTry('A')).toBe(true);
   });
 
   test('was silent before, and is no longer', () => {

@@ -30,7 +30,7 @@ type BankCondition = {
     readonly because: AwayBank['because'];
     nextTryMs: number;
     pauseMs: number;
-    /** When the silent bank has answered an inquiry since. */
+    /** When the bank, silent or refusing, has answered an inquiry since. */
     answeredAtMs: number | undefined;
   };
 };
@@ -60,7 +60,7 @@ export function openBankHealth(
     // It was not asked.
     if (answer.outcome === 'declined' && answer.noBytesSent) return;
     if ('isUnauthorised' in answer) {
-      hold(conditionOf(bankId), 'refused', nowMs());
+      hearRefusal(conditionOf(bankId), asked, startedMs, nowMs());
     } else if (answer.outcome === 'unknown') {
       // Nonsense is no silence, and no proof that the bank is back.
       if (answer.isSilence) hearSilence(conditionOf(bankId), asked, startedMs, nowMs());
@@ -77,7 +77,7 @@ export function openBankHealth(
       const away = conditions.get(bankId)?.away;
       if (!away) return true;
       if (awaitsInquiry(away) || nowMs() < away.nextTryMs) return false;
-      away.nextTryMs = nowMs() + (away.because === 'silent' ? trialMs : pauseMs);
+      away.nextTryMs = nowMs() + (away.because === 'unreachable' ? pauseMs : trialMs);
       return true;
     },
     hear(bankId, asked, answer, startedMs = nowMs()) {
@@ -105,21 +105,33 @@ function hearSilence(condition: BankCondition, asked: Asked, startedMs: number, 
   const [oldest = now] = condition.silentAtMs;
   const isOften = condition.silentAtMs.length === silencesInAMinute && now - oldest < minuteMs;
   if (away?.because === 'silent') {
-    // Those that were on their way before it answered say nothing new.
-    if (!startsSomething(asked) || away.answeredAtMs === undefined || startedMs < away.answeredAtMs) return;
-    // It answers inquiries, and still not what matters: each trial costs a payment, so they become rare.
-    away.answeredAtMs = undefined;
-    away.pauseMs = Math.min(away.pauseMs * 2, longestPauseMs);
-    away.nextTryMs = now + away.pauseMs;
+    if (startsSomething(asked)) endTrial(away, startedMs, now);
   } else if (silent.started + silent.other >= silencesInARow || isOften) {
     hold(condition, 'silent', now);
   }
 }
 
+/** At once, because the bank says so. It may take inquiries and refuse everything else. */
+function hearRefusal(condition: BankCondition, asked: Asked, startedMs: number, now: number): void {
+  const { away } = condition;
+  if (away?.because !== 'refused') hold(condition, 'refused', now);
+  else if (asked === 'inquire') away.answeredAtMs = undefined;
+  else endTrial(away, startedMs, now);
+}
+
+/** It answers inquiries, and still not what matters: each trial costs a payment, so they become rare. */
+function endTrial(away: NonNullable<BankCondition['away']>, startedMs: number, now: number): void {
+  // Those that were on their way before it answered say nothing new.
+  if (away.answeredAtMs === undefined || startedMs < away.answeredAtMs) return;
+  away.answeredAtMs = undefined;
+  away.pauseMs = Math.min(away.pauseMs * 2, longestPauseMs);
+  away.nextTryMs = now + away.pauseMs;
+}
+
 /** New operations avoid it until it has answered an inquiry. */
 function hold(condition: BankCondition, because: 'silent' | 'refused', now: number): void {
-  const sinceMs = condition.away?.sinceMs ?? now;
-  condition.away = { sinceMs, because, nextTryMs: now, pauseMs, answeredAtMs: undefined };
+  const known = { sinceMs: now, pauseMs, ...condition.away };
+  condition.away = { ...known, because, nextTryMs: now, answeredAtMs: undefined };
 }
 
 function awaitsInquiry({ because, answeredAtMs }: NonNullable<BankCondition['away']>): boolean {
@@ -139,7 +151,7 @@ function hearAnswer(condition: BankCondition, asked: Asked, now: number): boolea
   if (startsSomething(asked)) silent.started = 0;
   if (!away) return false;
   away.answeredAtMs ??= now;
-  return startsSomething(asked) || away.because !== 'silent';
+  return startsSomething(asked) || away.because === 'unreachable';
 }
 
 function startsSomething(asked: Asked): boolean {

@@ -15,7 +15,8 @@ import type { JobHandlers, JobRunner } from '../platform/jobs/job-runner.ts';
 import { runInvoiceJob } from '../invoices/worker.ts';
 import { wantedCharge } from '../payments/domain/authentication/three-d-secure.ts';
 import type { Payer } from '../payments/domain/payer/payer.ts';
-import { carriesNetworkIds, paymentOfOperation } from '../payments/domain/payment.ts';
+import { carriesNetworkIds, paymentOfOperation, undoOfOperation } from '../payments/domain/payment.ts';
+import { runUndoJob } from '../payments/updates/undo-job.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
 import type { NewPayment } from '../payments/store/payments.ts';
 import { returnUrlOf } from '../payments/payment-return-page.ts';
@@ -37,7 +38,7 @@ import type { StoredWithdrawal } from '../payouts/store/withdrawals.ts';
 const maxEmails = 4;
 
 /** What each job is given of a row that this node has just written. */
-export type JobRows = Record<'invoice' | 'card' | 'series' | 'destination', never> & {
+export type JobRows = Record<'invoice' | 'charge_undo' | 'card' | 'series' | 'destination', never> & {
   readonly payment: NewPayment;
   readonly binding: StoredBinding;
   readonly payer_email: PayerEmail;
@@ -127,6 +128,10 @@ export function jobHandlers({
       step: ({ key: [id = ''], clock }) => runInvoiceJob(database, id, clock.now()),
     },
     payment: { keys: ['invoice_id', 'payment_id'], step: (job) => runPaymentJob(paymentDeps, job) },
+    charge_undo: {
+      keys: ['invoice_id', 'payment_id', 'operation'],
+      step: (job) => runUndoJob(paymentDeps, job),
+    },
     binding: { keys: ['customer_id', 'binding_id'], step: (job) => runBindingJob(bindingDeps, job) },
     card: { keys: ['card_id'], step: ({ key, clock }) => runCardJob(database, needs, key, clock.now()) },
     series: {
@@ -160,6 +165,8 @@ export function jobOfOperation(
   if (destination) return ['destination', destination];
   const binding = bindingOfOperation(operationId);
   if (binding) return ['binding', binding];
+  const undo = undoOfOperation(operationId);
+  if (undo) return ['charge_undo', undo];
   const payment = paymentOfOperation(operationId);
   return payment && ['payment', payment];
 }

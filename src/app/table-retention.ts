@@ -19,6 +19,7 @@ export const retention: Readonly<Record<string, string>> = {
   binding: permanently.consent,
   branding: permanently.names,
   card: 'retained cards until nothing needs them, others an hour; then the service deletes them',
+  charge_undo: 'until the bank has undone the charge',
   card_decline: 'until `mandate retention purge`; the rules need a month',
   card_stop: 'permanently: a card the networks have stopped',
   category: permanently.one,

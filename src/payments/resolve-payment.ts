@@ -10,6 +10,7 @@ import { possibleOutcomes, releaseOf, resolutionFacts, type ManualOutcome } from
 import { seriesEffectsOf } from './domain/series-effects.ts';
 import { loadPayment, reschedule } from './store/payments.ts';
 import { operationIdOf, type Payment, type PaymentFact } from './domain/payment.ts';
+import { findStuckUndo, storeUndoEnd } from './store/charge-undos.ts';
 import { claimStuckJob } from './store/stuck-payments.ts';
 import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
@@ -52,6 +53,7 @@ export function resolvePayment(
   as: ManualOutcome,
   why: string,
 ): Promise<Payment> {
+  if (as === 'undone') return resolveUndo(deps, name, why);
   return withClaim(deps, name, ({ payment }) => {
     const events = resolutionFacts(payment, as, why);
     if (events) return Promise.resolve(events);
@@ -59,6 +61,21 @@ export function resolvePayment(
     const remedy = possible ? `Use ${possible}.` : 'Nothing is open.';
     throw new Error(`A payment in state ${payment.state.name} cannot be resolved as ${as}. ${remedy}`);
   });
+}
+
+/** Without an amount, as the bank has not said that it moved any. */
+async function resolveUndo({ db, clock }: ResolutionDeps, name: Name, why: string): Promise<Payment> {
+  const payment = (await loadPayment(db, name))?.payment;
+  const undo = payment && (await findStuckUndo(db, payment));
+  if (payment && undo) {
+    const { operation } = undo;
+    const fact = { type: 'payment_undone', operation, settledBecause: why } as const;
+    if (await storeUndoEnd(db, payment, undo, fact, clock.now())) return payment;
+  }
+  const id = `${name.invoiceId}/${name.paymentId}`;
+  throw new Error(
+    `Payment ${id} has no charge whose undoing is stuck. List stuck jobs with "mandate jobs stuck".`,
+  );
 }
 
 /** Claims the stuck job. After an error the job is due again. */

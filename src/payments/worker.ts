@@ -8,6 +8,7 @@ import {
 import { isUndecided } from '../acquiring/authorisation/domain/challenge.ts';
 import { consentOver } from '../acquiring/authorisation/domain/payment-failure.ts';
 import type { Bank, Terminal } from '../acquiring/domain/bank-port.ts';
+import type { OperationUpdate } from '../acquiring/domain/bank-updates.ts';
 import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
 import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
 import { earliest, laterBy, type Clock, type Instant } from '../clock.ts';
@@ -28,6 +29,7 @@ import { authorisationOf, followUpOf } from './domain/bank-operations.ts';
 import { openExchangeOf } from './domain/exchanges/exchanges.ts';
 import { operationIdOf, sendUntilOf, type Payment } from './domain/payment.ts';
 import { seriesEffectsOf } from './domain/series-effects.ts';
+import { applyUpdate } from './updates/apply-update.ts';
 import { seriesWriteOf, successOf, type SeriesWriteDeps } from './series-writes.ts';
 import { storeApprovedCharge, storeEvents, storeRefundFunding } from './store/payment-changes.ts';
 import { loadPayment, reschedule, type NewPayment } from './store/payments.ts';
@@ -83,7 +85,9 @@ function jobOf(
       const current = await loadPayment(db, name);
       if (current && isSameAuthorisation(payment, current.payment)) return current;
       const asked = heard && openExchangeOf(heard.asked.payment, heard.at);
-      if (asked) await hearLateAnswer(deps, asked.content.operationId, heard.answer);
+      const applyLate = (update: OperationUpdate) =>
+        db.transaction((tx) => applyUpdate({ ...deps, db: tx }, update, update.at));
+      if (asked) await hearLateAnswer({ ...deps, applyLate }, asked.content.operationId, heard.answer);
       return undefined;
     },
     reschedule: (stored, at) => reschedule(db, stored, at),

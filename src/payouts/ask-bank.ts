@@ -2,9 +2,10 @@
 // is not sent again, because money pushed to a card does not come back.
 import type { Banks } from '../acquiring/banks.ts';
 import type { Bank, BankResponse } from '../acquiring/domain/bank-port.ts';
-import { isProvedUndone } from '../acquiring/domain/routing/reroute.ts';
+import { isProvedUndone, saysUndone } from '../acquiring/domain/routing/reroute.ts';
 import { sendOrInquire } from '../acquiring/send-or-inquire.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock, Instant } from '../clock.ts';
+import { initialClaim } from '../platform/jobs/job-runner.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
 import { findWallet } from '../wallets/store/wallets.ts';
@@ -32,7 +33,7 @@ type Heard = {
 type Run = {
   /** This node has just created it. Later the bank is asked first, because an older node may have sent it. */
   readonly isNew: boolean;
-  readonly attempt: number;
+  readonly leasedUntil: Instant;
   readonly clock: Clock;
 };
 
@@ -68,31 +69,33 @@ async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, ru
   const { db, banks } = deps;
   const claimed = await claimSend(db, loaded);
   if (!claimed) return { stored: loaded, answer: 'taken' };
-  let [stored, bank] = [claimed, first];
+  let [stored, bank, lease] = [claimed, first, run];
   for (;;) {
     const answer = await bank.send(payoutOf(stored.withdrawal));
-    const isUndone = isProvedUndone(answer);
-    const moved = isUndone ? await orGiveBack(db, stored, run, moveOn(deps, stored, run.clock)) : undefined;
-    if (!moved) return { stored: isUnsent(answer) ? await giveBack(db, stored, run) : stored, answer };
+    const at = run.clock.now();
+    const moved = saysUndone(answer)
+      ? await orGiveBack(db, stored, lease, moveOn(deps, stored, at))
+      : undefined;
+    if (!moved) return { stored: isUnsent(answer) ? await giveBack(db, stored, lease) : stored, answer };
     stored = moved;
-    bank = await orGiveBack(db, moved, run, banks.bankOf(payoutOf(moved.withdrawal).terminal));
+    lease = { ...run, leasedUntil: initialClaim(at).wake_at };
+    bank = await orGiveBack(db, moved, lease, banks.bankOf(payoutOf(moved.withdrawal).terminal));
   }
 }
 
-/** A decline ends the payout instead. A refused signature says nothing of the ID: the payout stays with its bank, which is asked for it first. */
+/** A decline ends the payout instead. */
 function isUnsent(answer: BankResponse): boolean {
-  if (answer.outcome !== 'notSent') return false;
-  return isProvedUndone(answer) || answer.isUnauthorised === true || answer.notBuilt === true;
+  return answer.outcome === 'notSent' && isProvedUndone(answer);
 }
 
 /** The terminals are bounded in number, and a payout only moves on. */
 async function moveOn(
   deps: AskDeps,
   stored: StoredWithdrawal,
-  clock: Clock,
+  at: Instant,
 ): Promise<StoredWithdrawal | undefined> {
   if (await isBlocked(deps.db, stored.withdrawal)) return undefined;
-  return moveWithdrawal(deps, stored, clock.now());
+  return moveWithdrawal(deps, stored, at);
 }
 
 /** If it fails: nothing was sent since the proof, so the send is given back. */
@@ -108,9 +111,9 @@ async function orGiveBack<T>(db: Database, stored: StoredWithdrawal, run: Run, w
 function giveBack(
   db: Database,
   stored: StoredWithdrawal,
-  { attempt, clock }: Run,
+  { leasedUntil, clock }: Run,
 ): Promise<StoredWithdrawal> {
-  return giveBackSend(db, stored, { attempt, now: clock.now() });
+  return giveBackSend(db, stored, { leasedUntil, now: clock.now() });
 }
 
 /** Until the bank has received the payout, a block by the operator still stops it. */

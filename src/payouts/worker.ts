@@ -4,7 +4,7 @@ import type { BankReturn } from '../acquiring/domain/bank-port.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Job } from '../platform/jobs/job-table.ts';
+import type { LeasedJob } from '../platform/jobs/job-table.ts';
 import type { Logger } from '../platform/log.ts';
 import { blockedOutcome, interpret } from './domain/bank-actions.ts';
 import { payoutOf } from './domain/bank-operations.ts';
@@ -28,7 +28,7 @@ const returnLeaseMs = 60_000;
 
 export async function runWithdrawalJob(
   deps: WithdrawalJobDeps,
-  { key: [id = ''], clock, attempt, row }: Job<StoredWithdrawal>,
+  { key: [id = ''], clock, leasedUntil, row }: LeasedJob<StoredWithdrawal>,
 ): Promise<void> {
   const { db, livemode, log } = deps;
   const loaded = row ?? (await findWithdrawal(db, null, id));
@@ -38,7 +38,11 @@ export async function runWithdrawalJob(
     return reschedule(db, loaded, null);
 
   if (state.status === 'succeeded') return lookForReturn(deps, loaded, clock);
-  const { stored, answer } = await askBank(deps, loaded, { isNew: row !== undefined, attempt, clock });
+  const { stored, answer } = await askBank(deps, loaded, {
+    isNew: row !== undefined,
+    leasedUntil,
+    clock,
+  });
   if (answer === 'taken') return;
   const { withdrawal } = stored;
   const meaning =

@@ -11,6 +11,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   card_decline: 'card_key',
   card_stop: 'card_key',
   category: 'category_id',
+  charge_undo: 'invoice_id',
   consent_link: 'consent_link_id',
   customer: 'customer_id',
   data_key: 'purpose',

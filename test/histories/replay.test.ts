@@ -73,6 +73,9 @@ const factTypes = {
     payment_given_back: true,
     payment_capture_failed: true,
     payment_approved_late: true,
+    payment_undo_started: true,
+    payment_undo_refused: true,
+    payment_undone: true,
     refund_returned: true,
   }),
   customer: namesIn<CustomerFact['type'] | BindingFact['type']>({

@@ -35,6 +35,20 @@ type Move = readonly [kind: Kind, from: readonly string[], to: string, eventType
 /** The object stays in its state. */
 const same = 'same';
 
+/** A charge before a step-up is undone whatever the payment does. */
+const madePayments = [
+  'authorising',
+  'challenged',
+  'reversing',
+  'held',
+  'capturing',
+  'captured',
+  'cancelling',
+  'cancelled',
+  'refunded',
+  'failed',
+];
+
 /** Every legal move, by its fact. */
 const legalMoves: Readonly<Record<string, Move>> = {
   invoice_created: ['invoice', ['nothing'], 'unpaid', 'InvoiceCreated'],
@@ -57,6 +71,9 @@ const legalMoves: Readonly<Record<string, Move>> = {
   payment_cancel_started: ['payment', ['held', 'capturing'], 'cancelling'],
   payment_cancelled: ['payment', ['cancelling'], 'cancelled', 'PaymentCancelled'],
   payment_failed: ['payment', ['authorising', 'challenged', 'reversing'], 'failed', 'PaymentFailed'],
+  payment_undo_started: ['payment', madePayments, same],
+  payment_undo_refused: ['payment', madePayments, same],
+  payment_undone: ['payment', madePayments, same],
   payment_refunded: ['payment', ['captured'], 'refunded', 'PaymentRefunded'],
 
   refund_started: ['refund', ['nothing'], 'pending', 'RefundCreated'],

@@ -34,7 +34,7 @@ function objects({ books, bank: lines, isSettled }: Seen): Problem[] {
     compare(
       `payment ${name} (${payment.status})`,
       name,
-      ofPayment(payment, name, refunds.get(name) ?? [], isSettled),
+      withFirst(payment, name, ofPayment(payment, name, refunds.get(name) ?? [], isSettled), isSettled),
     );
   }
   for (const binding of books.bindings) {
@@ -94,6 +94,35 @@ function ofPayment(
       return open.length === 0 ? [sure] : [sure, [...sure, ...open]];
     }
   }
+}
+
+/** With the charge before a step-up, if the bank approved it later. Until Mandate has read its report, only the bank knows. */
+function withFirst(
+  { is_first_late, is_first_undone, is_stepped_up, currency, is_instant, amount_minor: amount }: PaymentRow,
+  name: string,
+  lines: Line[][],
+  isSettled: boolean,
+): Line[][] {
+  if (!is_stepped_up || amount % 100_000 !== 99_945) return lines;
+  const first: Line = {
+    operationId: `${name}.a`,
+    kind: 'authorise',
+    sign: is_instant ? 1 : 0,
+    amount,
+    currency,
+  };
+  const undone: Line = {
+    operationId: `${name}.f`,
+    kind: is_instant ? 'refund' : 'reverse',
+    sign: is_instant ? -1 : 0,
+    amount,
+    currency,
+  };
+  const wholly = lines.map((one) => [...one, first, undone]);
+  if (is_first_undone) return wholly;
+  const half = lines.map((one) => [...one, first]);
+  if (is_first_late) return [...half, ...wholly];
+  return isSettled ? lines : [...lines, ...half];
 }
 
 /** The simulated bank ends holds of these amounts. Until Mandate has read its report, only the bank knows. */

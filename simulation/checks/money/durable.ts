@@ -8,6 +8,7 @@ import type { Asked, CheckWorld } from '../world.ts';
 const followsFrom: Readonly<Record<string, readonly string[]>> = {
   a: ['payment_started'],
   s: ['payment_stepped_up'],
+  f: ['payment_undo_started'],
   c: ['payment_capture_started'],
   r: ['payment_reversal_started', 'payment_cancel_started'],
   u: ['payment_reversal_refused'],

@@ -63,7 +63,7 @@ function mixOf({ operationId, kind }: Left, others: readonly Left[]): Problem[] 
 
 /** The bank reports a late approval in its updates, and in no answer. */
 function isLate(operationId: string): boolean {
-  return operationId.endsWith('.l');
+  return operationId.endsWith('.l') || operationId.endsWith('.f');
 }
 
 /** The payment or binding of an operation. */

@@ -62,6 +62,7 @@ const timeOfPoll = /wake_at <= (?:\(select )?\$(\d+)/;
 const dueTables = [
   'invoice',
   'payment',
+  'charge_undo',
   'binding',
   'card',
   'series',

@@ -6,19 +6,31 @@ import type { Bank, BankResponse } from '../domain/bank-port.ts';
 import { noteContradiction } from './contradictions.ts';
 import type { ExchangeState } from './domain/exchange.ts';
 import { interpret } from './domain/interpret.ts';
-import { findExchange } from './store/exchange-rows.ts';
+import { findExchange, type Exchange } from './store/exchange-rows.ts';
+import type { OperationUpdate, UpdateOutcome } from '../domain/bank-updates.ts';
 
-type Deps = { readonly db: Database; readonly clock: Clock; readonly log: Pick<Logger, 'error'> };
+type Deps = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'error'>;
+  /** Undoes a charge that is approved after it was declined. Without it an operator does. */
+  readonly applyLate?: (update: OperationUpdate) => Promise<UpdateOutcome>;
+};
 
 /** By the bank. What an operator has recorded is compared by the job and by reconciliation. */
 const isProved = (state: ExchangeState) => ['approved', 'declined', 'takenBack'].includes(state);
 
-/** Notes what contradicts the proof. An open operation gets its outcome from its job alone. */
-export async function hearLateAnswer(deps: Deps, operationId: string, answer: BankResponse): Promise<void> {
+/** Notes what contradicts the proof, or undoes a late approval: then true. An open operation gets its outcome from its job alone. */
+export async function hearLateAnswer(
+  deps: Deps,
+  operationId: string,
+  answer: BankResponse,
+): Promise<boolean> {
   const exchange = await findExchange(deps.db, operationId);
-  if (!exchange || !isProved(exchange.state)) return;
+  if (!exchange || !isProved(exchange.state)) return false;
   const meaning = interpret(exchange, { by: 'answer', answer });
-  if (meaning.says !== 'contradiction') return;
+  if (meaning.says !== 'contradiction') return false;
+  if (await isUndone(deps, exchange, answer)) return true;
   const { bankId } = exchange;
   const note = { bankId, key: `answer ${operationId} ${answer.outcome}`, operationId, what: 'answer' };
   await noteContradiction(
@@ -27,17 +39,29 @@ export async function hearLateAnswer(deps: Deps, operationId: string, answer: Ba
     meaning.why,
     deps.clock.now(),
   );
+  return false;
 }
 
-/** The bank has called about it, and no job of it is open. */
+/** As by an update of the bank. */
+async function isUndone(
+  { applyLate, clock }: Deps,
+  { operationId, kind, state }: Exchange,
+  { outcome }: BankResponse,
+): Promise<boolean> {
+  if (!applyLate || kind !== 'authorise' || state !== 'declined' || outcome !== 'approved') return false;
+  const taken = await applyLate({ operationId, what: 'approvedLate', at: clock.now() });
+  return taken.outcome === 'applied' || taken.outcome === 'nothing';
+}
+
+/** The bank has called about it, or reports it, and no job of it is open. */
 export async function askLate(
   deps: Deps,
   bank: Pick<Bank, 'inquire'>,
   { operationId, bankId }: { readonly operationId: string; readonly bankId: string },
-): Promise<void> {
+): Promise<boolean> {
   const exchange = await findExchange(deps.db, operationId);
-  if (exchange?.bankId !== bankId || !isProved(exchange.state)) return;
+  if (exchange?.bankId !== bankId || !isProved(exchange.state)) return false;
   const { terminalId: id, merchantId } = exchange;
   const answer = await bank.inquire({ operationId, terminal: { id, bankId, merchantId, descriptor: '' } });
-  await hearLateAnswer(deps, operationId, answer);
+  return hearLateAnswer(deps, operationId, answer);
 }

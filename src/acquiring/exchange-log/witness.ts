@@ -18,6 +18,8 @@ export type WitnessDeps = {
   readonly log: Pick<Logger, 'error' | 'warn'>;
   /** What a module knows of an operation that an older node has begun or ended, without the log. */
   readonly certaintyOf: CertaintyOf;
+  /** Asks the bank about a charge that it had declined, because a line of the report is no proof. True if the charge is undone then. */
+  readonly isApprovedLate: (operationId: string) => Promise<boolean>;
 };
 
 /** Page by page, up to its current end. */
@@ -65,7 +67,7 @@ export async function witness(
 
 /** Also notes what contradicts the log. */
 async function unknownAmong(
-  { db, log, certaintyOf, clock }: WitnessDeps,
+  { db, log, certaintyOf, clock, isApprovedLate }: WitnessDeps,
   bankId: string,
   entries: readonly Line[],
 ) {
@@ -80,6 +82,8 @@ async function unknownAmong(
     const amount = { minor: BigInt(entry.amount), currency: entry.currency as Currency };
     const meaning = interpret(exchange, { by: 'report', amount });
     if (meaning.says !== 'contradiction') continue;
+    const mayBeLate = exchange.state === 'declined' && exchange.kind === 'authorise';
+    if (mayBeLate && (await isApprovedLate(operationId))) continue;
     const note = {
       bankId,
       key: `report ${entry.sequence}`,

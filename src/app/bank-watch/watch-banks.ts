@@ -2,6 +2,7 @@
 import { openBookReader, type ReportReader } from '../../acquiring/adapters/http/read-report.ts';
 import type { OpenLink } from '../../acquiring/adapters/http/link.ts';
 import type { Banks, BankSettings } from '../../acquiring/banks.ts';
+import type { OperationUpdate, UpdateOutcome } from '../../acquiring/domain/bank-updates.ts';
 import { askLate } from '../../acquiring/exchange-log/hear-late-answer.ts';
 import { readUpdates, type UpdatesDeps } from '../../acquiring/exchange-log/read-updates.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../acquiring/exchange-log/store/watched-banks.ts';
 import { lastWatchedBefore, witness } from '../../acquiring/exchange-log/witness.ts';
 import { type Clock, dayMs, laterBy } from '../../clock.ts';
-import type { DatabasePool } from '../../platform/database/database.ts';
+import type { Database, DatabasePool } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import { reconciliationSources } from '../sources/reconciliation-sources.ts';
 
@@ -23,7 +24,7 @@ type Options = Reading & {
   readonly database: DatabasePool;
   readonly log: Pick<Logger, 'error' | 'warn'>;
   readonly banks: Banks;
-  readonly apply: UpdatesDeps['apply'];
+  readonly apply: (tx: Database, update: OperationUpdate) => Promise<UpdateOutcome>;
   readonly expedite: UpdatesDeps['expedite'];
 };
 
@@ -36,7 +37,8 @@ export function watchBanks(options: Options) {
     if (!settings) return;
     const report = openReport(settings, options);
     try {
-      const unchecked = await witness({ db, clock, log, certaintyOf }, watched, report);
+      const isApprovedLate = (operationId: string) => askAbout(options, id, operationId);
+      const unchecked = await witness({ db, clock, log, certaintyOf, isApprovedLate }, watched, report);
       await banks.forget(id);
       const unread = await readUpdatesOf(id).then(
         () => null,
@@ -101,9 +103,16 @@ function inTurns(work: (id: string) => Promise<void>): (id: string) => Promise<v
   };
 }
 
-async function askAbout({ database: db, clock, log, banks }: Options, bankId: string, operationId: string) {
+/** True if the bank approves a charge that it had declined. */
+async function askAbout(options: Options, bankId: string, operationId: string): Promise<boolean> {
+  const { database: db, clock, log, banks, apply, expedite } = options;
   const bank = await banks.bankNamed(bankId);
-  if (bank) await askLate({ db, clock, log }, bank, { operationId, bankId });
+  const applyLate = async (update: OperationUpdate) => {
+    const outcome = await db.transaction((tx) => apply(tx, update));
+    await expedite(operationId);
+    return outcome;
+  };
+  return bank !== undefined && askLate({ db, clock, log, applyLate }, bank, { operationId, bankId });
 }
 
 type Reading = {

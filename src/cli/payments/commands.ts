@@ -44,9 +44,9 @@ function addStuckPaymentCommands(program: MandateCommand): void {
     .addOption(
       new Option(
         '--as <outcome>',
-        'of a payment: captured, cancelled or failed; of a refund: succeeded or failed',
+        'captured, cancelled or failed of a payment, succeeded or failed of a refund, undone of a charge_undo',
       )
-        .choices(['captured', 'cancelled', 'failed', 'succeeded'])
+        .choices(['captured', 'cancelled', 'failed', 'succeeded', 'undone'])
         .makeOptionMandatory(),
     )
     .requiredOption('--reason <text>', 'how you know it; kept in the event log')

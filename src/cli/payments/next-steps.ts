@@ -68,6 +68,8 @@ function whenTrue(as: ManualOutcome, isRefund: boolean): string {
       return 'The bank has not captured, and the hold is gone';
     case 'succeeded':
       return 'The payer has the money';
+    case 'undone':
+      return 'The payer has the money of the undone charge back';
     case 'failed':
       return isRefund ? 'The bank has not refunded it' : 'The payer was not charged, or has the money back';
   }

@@ -49,7 +49,7 @@ export const needsPresentPayer = notPermitted(
 
 /**
  * Whether the payer has shown that they are the customer: the token of an invoice, which may be in any browser, does not show that.
- * A `stale` one lets them repeat a request.
+ * A `stale` one, which is theirs and has expired, lets them repeat a request.
  */
 export async function customerProof(
   payer: PaymentParams['payer'],
@@ -58,10 +58,10 @@ export async function customerProof(
 ): Promise<Outcome<'none' | 'proven' | 'stale', 'operationNotPermitted'>> {
   if (payer.payerType !== 'CustomerPayer' || payer.customerAccessToken === undefined) return accept('none');
   const found = await tokens.verify(payer.customerAccessToken);
-  if (found?.kind === 'refused') return accept('stale');
+  const subject = found?.kind === 'refused' ? found.subject : found;
   const isTheirs =
-    found?.kind === 'customer' && found.partyId === partyId && found.entityId === payer.customerID;
-  if (isTheirs) return accept('proven');
+    subject?.kind === 'customer' && subject.partyId === partyId && subject.entityId === payer.customerID;
+  if (isTheirs) return accept(found === subject ? 'proven' : 'stale');
   return notPermitted(
     'The customerAccessToken is not of this customer. Send the token of the customer in customerID.',
   );

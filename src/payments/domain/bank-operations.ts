@@ -8,7 +8,8 @@ import { agreedAmountOf } from '../../receipts/domain/terms.ts';
 import { defined } from '../../defined.ts';
 import { authenticationOf } from './authentication/three-d-secure.ts';
 import type { NextAction } from './bank-actions.ts';
-import { operationIdOf, sendUntilOf, type Payment } from './payment.ts';
+import { firstChargeIdOf, operationIdOf, sendUntilOf, type Payment, type UndoName } from './payment.ts';
+import type { Money } from '../../money.ts';
 
 export function authorisationOf(payment: Payment, returnUrl: string): BankOperation {
   const { payer, amount, terminal, flow, makeRecurrent } = payment;
@@ -81,6 +82,21 @@ function originalOf({ state, amount, createdAt }: Payment): OriginalOperation {
   const approval = 'approval' in state ? state.approval : undefined;
   const references = approval && referencesOf(approval);
   return { amount, at: createdAt, ...defined({ references }) };
+}
+
+/** Undoes a charge that does not decide the payment. Of one that was declined first, the references are not known. */
+export function undoOf(
+  payment: Payment,
+  { operation, amount }: { readonly operation: UndoName; readonly amount?: Money },
+): BankOperation {
+  const isFirst = operation.startsWith('f');
+  const common = {
+    terminal: payment.terminal,
+    operationId: operationIdOf(payment, operation),
+    originalOperationId: isFirst ? firstChargeIdOf(payment) : operationIdOf(payment, 'authorise'),
+    original: isFirst ? { amount: payment.amount, at: payment.createdAt } : originalOf(payment),
+  };
+  return amount ? { ...common, kind: 'refund', amount } : { ...common, kind: 'reverse' };
 }
 
 export function followUpOf(

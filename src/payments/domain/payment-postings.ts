@@ -14,7 +14,7 @@ import {
   type Journal,
 } from '../../platform/ledger/domain/ledger.ts';
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
-import type { Payment, PaymentFact, RefundInProgress } from './payment.ts';
+import type { Payment, PaymentFact, RefundInProgress, UndoFact } from './payment.ts';
 
 /** For facts that follow `before` and are written together. Undefined if they move no money. */
 export function journalOf(
@@ -65,6 +65,13 @@ export function journalOf(
     }
   }
   return undefined;
+}
+
+/** Of a charge that does not decide the payment. */
+export function journalOfUndo(payment: Payment, fact: UndoFact): Journal | undefined {
+  if (fact.type !== 'payment_undone' || !fact.amount) return undefined;
+  const { entries } = chargeGivenBack(ledgerPayment(payment), fact.amount, { wasHeld: false });
+  return { aggregateId: payment.invoiceId, operationId: `payment/${payment.id}/${fact.operation}`, entries };
 }
 
 function refundOf({ state }: Payment): RefundInProgress {

@@ -24,6 +24,7 @@ import {
   evolve,
   isInProgress,
   isTaken,
+  isUndoFact,
   operationIdOf,
   paymentOfOperation,
   publicStatus,
@@ -119,6 +120,9 @@ const facts: Record<PaymentFact['type'], PaymentFact> = {
   payment_given_back: { type: 'payment_given_back', amount: rub(6_000n) },
   payment_capture_failed: { type: 'payment_capture_failed', amount: rub(6_000n), feeMinor: 0n },
   payment_approved_late: { type: 'payment_approved_late' },
+  payment_undo_started: { type: 'payment_undo_started', operation: 'f', amount: rub(6_000n) },
+  payment_undo_refused: { type: 'payment_undo_refused', operation: 'f', code: '12' },
+  payment_undone: { type: 'payment_undone', operation: 'f', amount: rub(6_000n) },
   refund_returned: {
     type: 'refund_returned',
     refundId: '100',
@@ -205,6 +209,7 @@ describe('the payment lifecycle', () => {
   };
   for (const [from, history] of Object.entries(histories)) {
     for (const [type, fact] of Object.entries(facts)) {
+      if (isUndoFact(fact)) continue;
       const to = expected[from]?.[type];
       if (to)
         test(`${type} in state ${from} leads to ${to}`, () =>
@@ -214,6 +219,18 @@ describe('the payment lifecycle', () => {
           expect(() => after([...history, fact])).toThrow(/cannot have/));
     }
   }
+
+  test('a charge before a step-up is undone whatever the payment does, which stays as it is', () => {
+    const undoing = [facts.payment_undo_started, facts.payment_undo_refused, facts.payment_undone];
+    for (const fact of undoing) {
+      expect(() => after([fact])).toThrow(/before the payment/);
+      for (const state of Object.keys(publicStatus) as PaymentStateName[]) {
+        expect(() => after([...histories[state], fact])).toThrow(/not stepped up/);
+        const payment: Payment = { ...inState(state), isSteppedUp: true };
+        expect(evolve(payment, fact)).toEqual(payment);
+      }
+    }
+  });
 
   test('an interaction is completed once', () => {
     const { payment_interaction_completed: completed } = facts;

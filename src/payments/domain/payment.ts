@@ -231,6 +231,7 @@ type ToldLater =
     }
   /** A charge that was given up has been approved after all. */
   | { readonly type: 'payment_approved_late' }
+  | UndoFact
   /** The money of a refund came back to the shop. */
   | {
       readonly type: 'refund_returned';
@@ -241,6 +242,29 @@ type ToldLater =
       readonly refundsMade: number;
       readonly failure: PaymentFailure;
     };
+
+/** How the ID ends under which a charge before a step-up is undone (`f`). The others repeat a refund of that name that failed later. */
+export const undoNames = ['f', 'f2', 'u2', 'l2'] as const;
+export type UndoName = (typeof undoNames)[number];
+
+/** What follows from a charge that does not decide its payment: the payment stays as it is. */
+export type UndoFact =
+  /** The bank has approved it after it had declined it, or the refund that undid it has failed. Without an amount it is a hold. */
+  | {
+      readonly type: 'payment_undo_started';
+      readonly operation: UndoName;
+      readonly amount?: Money;
+      /** Why the refund before it failed. */
+      readonly code?: string;
+    }
+  /** For good. An operator finds out what is true. */
+  | { readonly type: 'payment_undo_refused'; readonly operation: UndoName; readonly code: string }
+  | ({
+      readonly type: 'payment_undone';
+      readonly operation: UndoName;
+      readonly amount?: Money;
+    } & RefundReferences &
+      Settled);
 
 /** The operator's source for an outcome that no bank reports (resolution.ts). */
 type Settled = { readonly settledBecause?: string };
@@ -355,11 +379,37 @@ export function isInProgress(payment: Payment): boolean {
  */
 export function operationIdOf(
   payment: { readonly invoiceId: string; readonly id: string; readonly isSteppedUp?: true },
-  operation: 'authorise' | 'stepUp' | 'capture' | 'reverse' | 'undo' | 'late' | { readonly refund: string },
+  operation:
+    | 'authorise'
+    | 'stepUp'
+    | 'capture'
+    | 'reverse'
+    | 'undo'
+    | 'late'
+    | UndoName
+    | { readonly refund: string },
 ): string {
   const kind = operation === 'authorise' && payment.isSteppedUp ? 'stepUp' : operation;
-  const name = typeof kind === 'string' ? kind[0] : kind.refund;
+  const name = typeof kind !== 'string' ? kind.refund : isUndoName(kind) ? kind : kind[0];
   return `${payment.invoiceId}.${payment.id}.${name}`;
+}
+
+export function isUndoFact(fact: PaymentFact): fact is UndoFact {
+  return undoFacts.includes(fact.type);
+}
+const undoFacts: readonly PaymentFact['type'][] = [
+  'payment_undo_started',
+  'payment_undo_refused',
+  'payment_undone',
+];
+
+function isUndoName(kind: string): kind is UndoName {
+  return (undoNames as readonly string[]).includes(kind);
+}
+
+/** The first charge of a payment, which a step-up leaves behind. */
+export function firstChargeIdOf({ invoiceId, id }: Pick<Payment, 'invoiceId' | 'id'>): string {
+  return operationIdOf({ invoiceId, id }, 'authorise');
 }
 
 /** The payment of a bank operation ID. */
@@ -368,6 +418,14 @@ export function paymentOfOperation(
 ): readonly [invoiceId: string, paymentId: string] | undefined {
   const [invoiceId, paymentId, kind] = operationId.split('.');
   return invoiceId && paymentId && kind ? [invoiceId, paymentId] : undefined;
+}
+
+/** The key of the job that undoes a charge which does not decide its payment. */
+export function undoOfOperation(
+  operationId: string,
+): readonly [invoiceId: string, paymentId: string, operation: UndoName] | undefined {
+  const [invoiceId, paymentId, kind] = operationId.split('.');
+  return invoiceId && paymentId && kind && isUndoName(kind) ? [invoiceId, paymentId, kind] : undefined;
 }
 
 /** When the job of the payment is due next. Null if never. */
@@ -395,6 +453,7 @@ export function wakeOf(payment: Payment, now: Instant): Instant | null {
 
 /** The payment after a fact. Throws if the lifecycle does not allow the fact: the code or the data has a bug. */
 export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment {
+  if (isUndoFact(fact)) return unchangedBy(fact, payment);
   const from = payment?.state.name ?? 'absent';
   const moves: Partial<Record<PaymentFact['type'], PaymentStateName>> = paymentLifecycle[from];
   if (moves[fact.type] === undefined)
@@ -406,6 +465,14 @@ export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment
   return { ...payment, state: stateAfter(payment, fact) };
 }
 
+/** Whatever its state: its own charge decides it. */
+function unchangedBy({ type, operation }: UndoFact, payment: Payment | undefined): Payment {
+  if (!payment) throw new Error(`Fact ${type} came before the payment was created.`);
+  if (operation.startsWith('f') && !payment.isSteppedUp)
+    throw new Error(`Fact ${type} came to a payment that was not stepped up.`);
+  return payment;
+}
+
 function steppedUp(payment: Payment): Payment {
   if (payment.isSteppedUp) throw new Error('A payment is stepped up once.');
   return { ...payment, isSteppedUp: true };
@@ -413,7 +480,10 @@ function steppedUp(payment: Payment): Payment {
 
 function stateAfter(
   payment: Payment,
-  fact: Exclude<PaymentFact, { type: 'payment_started' | 'payment_rerouted' | 'payment_stepped_up' }>,
+  fact: Exclude<
+    PaymentFact,
+    UndoFact | { type: 'payment_started' | 'payment_rerouted' | 'payment_stepped_up' }
+  >,
 ): PaymentState {
   switch (fact.type) {
     case 'payment_interaction_requested':

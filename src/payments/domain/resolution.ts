@@ -9,7 +9,8 @@ import {
 } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import { evolve, type Payment, type PaymentFact } from './payment.ts';
 
-export type ManualOutcome = 'captured' | 'cancelled' | 'failed' | 'succeeded';
+/** `undone`: a charge that does not decide the payment. It leaves the payment as it is. */
+export type ManualOutcome = 'captured' | 'cancelled' | 'failed' | 'succeeded' | 'undone';
 
 /** The refund's outcome is only known from the operator. */
 const refundUnconfirmed: PaymentFailure = ['timeout'];

@@ -42,6 +42,7 @@ import type {
   RefundInProgress,
   RefundTerms,
 } from '../domain/payment.ts';
+import { undoNames } from '../domain/payment.ts';
 import type { Payer } from '../domain/payer/payer.ts';
 
 /** In the invoice's log, a fact names its payment. */
@@ -252,6 +253,7 @@ const refund: Codec<RefundTerms> = object({
 const about = { paymentId: text };
 const refundReferences = { rrn: optional(text), arn: optional(text) };
 const settled = { ...about, settledBecause: optional(text) };
+const undo = { ...about, operation: oneOf(...undoNames) };
 
 export const invoiceLogFact = variants<InvoiceLogFact, 'type'>('type', {
   ...invoiceFacts,
@@ -288,6 +290,9 @@ export const invoiceLogFact = variants<InvoiceLogFact, 'type'>('type', {
     isAside: optional(oneOf(true)),
   },
   payment_approved_late: about,
+  payment_undo_started: { ...undo, amount: optional(money), code: optional(text) },
+  payment_undo_refused: { ...undo, code: text },
+  payment_undone: { ...settled, ...undo, amount: optional(money), ...refundReferences },
   refund_returned: {
     ...about,
     refundId: text,

@@ -14,10 +14,12 @@ export const paymentEntries: ReconciliationSource = {
   key: 'invoice_id',
   operations: `
     select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
-      minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
+      minor as amount_minor, currency, case when suffix = '.f' then name || '.a' when kind <> 'authorise' then name || charge end as original_id,
       terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
-      case certainty when 'undone' then name || case when is_late then '.l' when is_refused then '.u' else '.r' end
-        when 'undoes' then name || charge end as counterpart_id,
+      case certainty
+        when 'undone' then name || case when suffix <> charge then '.f' when is_late then '.l' when is_refused then '.u' else '.r' end
+        when 'undoes' then name || case when suffix = '.f' then '.a' else charge end
+      end as counterpart_id,
       'payment' as object, name as object_id, status, party_id, asked_at, known_at
     from payment
     cross join lateral (
@@ -34,15 +36,20 @@ export const paymentEntries: ReconciliationSource = {
         max(created_at) filter (where type = 'payment_reversal_refused') as refused_at,
         max(created_at) filter (where type = 'payment_approved_late') as late_at,
         max(created_at) filter (where type = 'payment_given_back') as given_back_at,
+        max(created_at) filter (where type = 'payment_undo_started' and operation = 'f') as undo_at,
+        max(created_at) filter (where type = 'payment_undone' and operation = 'f') as undone_at,
+        coalesce(bool_or(type = 'payment_undo_started' and operation = 'f2'), false) as is_undo_repeated,
+        coalesce(bool_or(type = 'payment_undo_started' and operation in ('u2', 'l2')), false) as is_way_back_repeated,
         max((amount ->> 'minor')::bigint) filter (where type = 'payment_given_back') as given_back_minor,
         max((amount ->> 'minor')::bigint) filter (where type = 'payment_capture_failed') as uncaptured_minor,
         coalesce(bool_or(type = 'payment_reversal_refused'), false) as is_refused,
         coalesce(bool_or(type = 'payment_approved_late'), false) as is_late,
         coalesce(bool_or(type = 'payment_given_back'), false) as is_given_back,
         coalesce(bool_or("settledBecause" is not null and type = 'payment_given_back'), false) as is_late_settled,
-        case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
-          as settled
-      from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json)
+        coalesce(bool_or("settledBecause" is not null and type = 'payment_undone' and operation = 'f'), false) as is_undo_settled,
+        case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')
+          or type = 'payment_undo_started' and operation in ('u2', 'l2')) then 'may' end as settled
+      from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json, operation text)
       where aggregate_id = invoice_id and "paymentId" = payment_id
     ) as log
     cross join lateral (
@@ -64,7 +71,11 @@ export const paymentEntries: ReconciliationSource = {
         payment.created_at, coalesce(approved_at, failed_at)),
       -- The declined charge of a payment that was stepped up; without a step-up there is only one.
       (case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
-        'never', null, null),
+        case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undone' end,
+        undo_at, undone_at),
+      ('.f', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
+        case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undoes' end,
+        undo_at, undone_at),
       ('.c', 'capture', 1, coalesce(captured_minor, uncaptured_minor, given_back_minor, amount_minor),
         case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done'
           when is_given_back and not is_instant then 'may' else 'never' end,
@@ -79,10 +90,35 @@ export const paymentEntries: ReconciliationSource = {
           when not is_given_back then 'never' when status = 'failed' then 'undoes' else 'done' end),
         refused_at, given_back_at),
       ('.l', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
-        case when not is_late then 'never' when is_late_settled then 'may' when is_given_back then 'undoes' else 'open' end,
+        case when not is_late then 'never' when is_late_settled or is_way_back_repeated then 'may' when is_given_back then 'undoes' else 'open' end,
         late_at, given_back_at)
     ) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
     where invoice_id between :first and :last`,
+};
+
+/** Refunds that undid a charge, failed later, and are sent once more. */
+export const repeatedUndoEntries: ReconciliationSource = {
+  table: 'payment',
+  key: 'invoice_id',
+  operations: `
+    select invoice_id as aggregate_id, name || '.' || begun.operation as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
+      'refund' as kind, -1 as sign, (begun.amount ->> 'minor')::bigint as amount_minor, currency,
+      name || case begun.operation when 'f2' then '.a' else ${chargeOfTerms} end as original_id,
+      terms -> 'payer' -> 'card' ->> 'mask' as card_mask,
+      case when ended.at is null then 'open' when ended.settled then 'may' else 'done' end as certainty, null as counterpart_id,
+      'payment' as object, name as object_id, status, payment.party_id, event.created_at as asked_at, ended.at as known_at
+    from payment
+    cross join lateral (select invoice_id || '.' || payment_id as name) as known
+    join event on event.aggregate_id = invoice_id
+    cross join lateral json_to_recordset(event.facts) as begun (type text, "paymentId" text, amount json, operation text)
+    cross join lateral (
+      select max(later.created_at) as at, bool_or("settledBecause" is not null) as settled
+      from event as later, json_to_recordset(later.facts) as fact (type text, "paymentId" text, "settledBecause" text, operation text)
+      where later.aggregate_id = invoice_id and fact."paymentId" = payment_id and fact.type = 'payment_undone'
+        and fact.operation = begun.operation
+    ) as ended
+    where begun."paymentId" = payment_id and begun.type = 'payment_undo_started' and begun.operation <> 'f'
+      and invoice_id between :first and :last`,
 };
 
 export const refundEntries: ReconciliationSource = {

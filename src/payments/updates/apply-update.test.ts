@@ -133,6 +133,21 @@ describe('an update of the bank', () => {
     expect(await world.balance()).toEqual(before);
     expect(await told(invoice, 'approvedLate', 'a')).toBe('nothing');
     await isClean();
+    // The refund failed days later.
+    const sent = wayward.sent.length;
+    const again = { outcome: 'approved', reference: '900000000010' } as const;
+    wayward.happens('refund', 'message lost', again);
+    expect(await told(invoice, 'refundFailed', 'l')).toBe('applied');
+    expect(await told(invoice, 'refundFailed', 'l')).toBe('nothing');
+    world.service.clock.advance(60_000);
+    await settled();
+    const messages = wayward.sent.slice(sent).map(({ operationId, kind }) => [operationId, kind]);
+    const repeated = [`${invoice.id}.1.l2`, 'refund'];
+    expect(messages).toEqual([repeated, repeated]);
+    expect(await world.balance()).toEqual(before);
+    expect(await world.payment(invoice)).toMatchObject({ status: 'failed' });
+    await isClean();
+    expect(await told(invoice, 'refundFailed', 'l2')).toBe('contradiction');
   });
 
   test('that a declined charge was approved after all gives the payer their money back', async () => {

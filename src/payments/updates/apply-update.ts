@@ -5,6 +5,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import { paymentOfOperation, type PaymentFact } from '../domain/payment.ts';
+import { storeUndoStart } from '../store/charge-undos.ts';
 import { readPaymentFacts } from '../store/invoice-log.ts';
 import { ShopLacksMoney, storeEvents } from '../store/payment-changes.ts';
 import { loadPayment, reschedule } from '../store/payments.ts';
@@ -27,6 +28,10 @@ export async function applyUpdate(
     : ({ outcome: 'contradiction', why: 'there is no such operation' } as const);
   if ('fact' in meaning && stored) {
     const { fact } = meaning;
+    if (fact.type === 'payment_undo_started') {
+      await storeUndoStart(db, stored.payment, fact, now);
+      return { outcome: 'applied' };
+    }
     const isAside = await store(db, stored, fact, now);
     if (isAside) log.error({ operationId, what }, 'capture failed, and the shop lacks the money');
     return { outcome: 'applied' };

@@ -225,18 +225,45 @@ describe('a refund that failed', () => {
   });
 });
 
-test('a failed refund that undid a charge is for an operator', () => {
+describe('a failed refund that undid a charge', () => {
   const why = 'the refund that undid the charge failed: the bank has to give the payer their money';
-  const back: PaymentFact = { type: 'payment_given_back', amount: rub(6_000n) };
-  const undone: PaymentFact[] = [
-    ...givenUp,
-    { type: 'payment_reversal_refused', code: '12' },
-    back,
-    declinedLater,
-  ];
-  const late: PaymentFact[] = [...started, declinedLater, { type: 'payment_approved_late' }, back];
-  expect(meaning('refundFailed', 'u', undone)).toEqual({ ...contradiction, why });
-  expect(meaning('refundFailed', 'l', late)).toEqual({ ...contradiction, why });
+  const amount = rub(6_000n);
+  const back: PaymentFact = { type: 'payment_given_back', amount };
+  const refused: PaymentFact = { type: 'payment_reversal_refused', code: '12' };
+  const late: PaymentFact = { type: 'payment_approved_late' };
+  const stepUp: PaymentFact = { type: 'payment_stepped_up', network: 'visa', code: '1A' };
+  const first: PaymentFact = { type: 'payment_undo_started', operation: 'f', amount };
+  const [, ...paid] = sold;
+  const begun: Record<string, PaymentFact[]> = {
+    u: [...givenUp, refused],
+    l: [...started, declinedLater, late],
+    f: [...started, stepUp, ...paid, first],
+  };
+  const ended: Record<string, PaymentFact[]> = {
+    u: [back, declinedLater],
+    l: [back],
+    f: [{ type: 'payment_undone', operation: 'f', amount }],
+  };
+  test.each(['u', 'l', 'f'] as const)(
+    'is sent once more, under %s2, and then is for the operator',
+    (name) => {
+      const facts = [...begun[name]!, ...ended[name]!];
+      const fact = { type: 'payment_undo_started', operation: `${name}2`, amount, code: '14' } as PaymentFact;
+      expect(meaning('refundFailed', name, begun[name]!)).toEqual(tooEarly);
+      expect(meaning('refundFailed', name, facts, { code: '14' })).toEqual({ fact });
+      expect(meaning('refundFailed', name, facts, { amount: rub(1n) })).toMatchObject(contradiction);
+      expect(evolve(after(facts), fact)).toEqual(after(facts));
+      expect(meaning('refundFailed', name, [...facts, fact])).toEqual(nothing);
+      expect(meaning('refundFailed', `${name}2`, [...facts, fact])).toEqual({ ...contradiction, why });
+    },
+  );
+  test('is for the operator if there was none, or an operator recorded its outcome', () => {
+    const settled: PaymentFact = { type: 'payment_given_back', settledBecause: 'email' };
+    for (const facts of [sold, [...givenUp, { ...refused, isUncharged: true } as const, declinedLater]])
+      expect(meaning('refundFailed', 'u', facts)).toEqual({ ...contradiction, why });
+    expect(meaning('refundFailed', 'l', [...begun['l']!, settled])).toEqual({ ...contradiction, why });
+    expect(meaning('refundFailed', 'l', [...begun['u']!, ...ended['u']!])).toEqual({ ...contradiction, why });
+  });
 });
 
 describe('a late approval', () => {
@@ -262,12 +289,16 @@ describe('a late approval', () => {
   test('contradicts another operation', () => {
     expect(meaning('approvedLate', 'r', [...givenUp, declinedLater])).toMatchObject(contradiction);
   });
-  test('of the declined charge before a challenge is for an operator', () => {
+  test('of the declined charge before a challenge is undone once, whatever the payment does', () => {
     const stepUp: PaymentFact = { type: 'payment_stepped_up', network: 'visa', code: '1A' };
     const [, ...paid] = sold;
-    const why = 'the declined charge before the challenge was approved: the bank has to take it back';
-    for (const facts of [paid, [declinedLater], []])
-      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts])).toEqual({ ...contradiction, why });
+    const fact: PaymentFact = { type: 'payment_undo_started', operation: 'f', amount: rub(6_000n) };
+    for (const facts of [paid, [declinedLater], []]) {
+      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts])).toEqual({ fact });
+      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts, fact])).toEqual(nothing);
+    }
+    const { amount: _, ...released } = fact;
+    expect(meaning('approvedLate', 'a', [...held.slice(0, 1), stepUp])).toEqual({ fact: released });
     expect(meaning('approvedLate', 's', [...started, stepUp, declinedLater])).toEqual({ fact: late });
   });
   test('waits until the outcome of the charge is known', () => {

@@ -6,7 +6,13 @@ import type { Money } from '../../money.ts';
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
 import type { DatedFact } from '../domain/exchanges/bank-exchanges.ts';
 import { failureOfDecline } from '../../acquiring/authorisation/domain/payment-failure.ts';
-import { operationIdOf, type Payment, type PaymentFact } from '../domain/payment.ts';
+import {
+  firstChargeIdOf,
+  operationIdOf,
+  undoNames,
+  type Payment,
+  type PaymentFact,
+} from '../domain/payment.ts';
 
 export type UpdateMeaning =
   | { readonly fact: PaymentFact }
@@ -71,13 +77,16 @@ function ofCaptureFailed(
 }
 
 function ofRefundFailed(
-  { operationId, amount, code }: OperationUpdate,
+  update: OperationUpdate,
   payment: Payment,
   facts: readonly DatedFact[],
 ): UpdateMeaning {
+  const { operationId, amount, code } = update;
   const started = facts.flatMap(({ fact }) => (fact.type === 'refund_started' ? [fact.refund] : []));
   const refund = started.find(({ id }) => operationIdOf(payment, { refund: id }) === operationId);
-  if (operationId === operationIdOf(payment, 'undo') || operationId === operationIdOf(payment, 'late'))
+  const wayBack = waysBack.find(({ by }) => operationIdOf(payment, by) === operationId);
+  if (wayBack) return ofUndoFailed(wayBack, update, payment, facts);
+  if (undoNames.some((name) => operationIdOf(payment, name) === operationId))
     return contradiction(notGivenBack);
   if (!refund) return contradiction('the operation is not a refund');
   const last = facts.findLast(({ fact }) => 'refundId' in fact && fact.refundId === refund.id)?.fact.type;
@@ -96,7 +105,34 @@ function ofRefundFailed(
   };
 }
 
-/** The payment has ended, and its books say that nothing was charged. A bank answers a repeat as before, so only it can pay. */
+/** The refunds that undo a charge: what begins and ends them, and what repeats them once. A bank answers their own IDs as before. */
+const waysBack = [
+  { by: 'undo', begun: 'payment_reversal_refused', ended: 'payment_given_back', again: 'u2' },
+  { by: 'late', begun: 'payment_approved_late', ended: 'payment_given_back', again: 'l2' },
+  { by: 'f', begun: 'payment_undo_started', ended: 'payment_undone', again: 'f2' },
+] as const;
+
+/** The payment stays as it is: for it, nothing was charged. */
+function ofUndoFailed(
+  { begun, ended, again }: (typeof waysBack)[number],
+  update: OperationUpdate,
+  { state }: Payment,
+  facts: readonly DatedFact[],
+): UpdateMeaning {
+  const own = facts.map(({ fact }) => fact).slice(facts.findIndex(({ fact }) => fact.type === begun));
+  if (own.some((fact) => fact.type === 'payment_undo_started' && fact.operation === again)) return nothing;
+  const end = own.find((fact) => fact.type === ended);
+  const isOpen = again === 'f2' || 'isRefunding' in state || 'isUndoing' in state;
+  if (own[0]?.type !== begun || (!end && !isOpen)) return contradiction(notGivenBack);
+  if (end?.type !== 'payment_given_back' && end?.type !== 'payment_undone') return tooEarly;
+  const { amount, settledBecause } = end;
+  if (!amount || settledBecause !== undefined) return contradiction(notGivenBack);
+  if (isOther(update.amount, amount)) return contradiction('the amount is not the refunded one');
+  return {
+    fact: { type: 'payment_undo_started', operation: again, amount, ...defined({ code: update.code }) },
+  };
+}
+
 const notGivenBack = 'the refund that undid the charge failed: the bank has to give the payer their money';
 
 /** A decline that was an approval after all, or a charge that was given up: the payment stays failed, and the money goes back. */
@@ -105,9 +141,7 @@ function ofApprovedLate(
   payment: Payment,
   facts: readonly DatedFact[],
 ): UpdateMeaning {
-  const { invoiceId, id, isSteppedUp } = payment;
-  if (isSteppedUp && operationId === operationIdOf({ invoiceId, id }, 'authorise'))
-    return contradiction(firstIsCharged);
+  if (payment.isSteppedUp && operationId === firstChargeIdOf(payment)) return ofFirstCharge(payment, facts);
   if (operationId !== operationIdOf(payment, 'authorise'))
     return contradiction('the operation charges nothing');
   if (isUndecided(payment)) return tooEarly;
@@ -116,8 +150,13 @@ function ofApprovedLate(
   return { fact: { type: 'payment_approved_late' } };
 }
 
-/** The second charge decides the payment, so only the bank can undo the first. */
-const firstIsCharged = 'the declined charge before the challenge was approved: the bank has to take it back';
+/** The second charge decides the payment, whatever its state. */
+function ofFirstCharge({ flow, amount }: Payment, facts: readonly DatedFact[]): UpdateMeaning {
+  if (facts.some(({ fact }) => fact.type === 'payment_undo_started' && fact.operation === 'f'))
+    return nothing;
+  const undone = flow.type === 'instant' ? { amount } : {};
+  return { fact: { type: 'payment_undo_started', operation: 'f', ...undone } };
+}
 
 /** By an earlier update, or in the place of a refused reversal. The same money is never given back twice. */
 function isGivenBack(facts: readonly DatedFact[]): boolean {

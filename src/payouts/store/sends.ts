@@ -19,16 +19,16 @@ const claim = statement({
 });
 
 /**
- * One that another run has claimed since, or that is stuck, is due again: what that run heard no longer counts. The other attempts make
- * that run's own mark miss, and an attempt of its own counts on, so that it becomes stuck in the end.
+ * One that another run has claimed since, or that is stuck, is due again, so that the other run's mark misses. In this run's own lease the
+ * attempts count on.
  */
 const giveBack = statement({
   name: 'give_back_send_of_withdrawal',
-  parameters: { ...guarded, attempt: 'int4', now: 'timestamptz' },
+  parameters: { ...guarded, leased_until: 'timestamptz', now: 'timestamptz' },
   row: {},
   text: `update withdrawal set is_unsent = true, stuck_at = null, stuck_reason = null,
-           wake_at = case when stuck_at is null and attempts = :attempt then wake_at else :now end,
-           attempts = case when stuck_at is null and attempts = :attempt then attempts else 2 end
+           wake_at = case when wake_at = :leased_until then wake_at else :now end,
+           attempts = case when wake_at = :leased_until then attempts else 2 end
          where withdrawal_id = :withdrawal_id and version = :version and sends = :sends and status = 'sending'`,
 });
 
@@ -59,9 +59,9 @@ export async function giveBackSend(
   db: Database,
   stored: StoredWithdrawal,
   /** The run of the job that has sent it. */
-  run: { readonly attempt: number; readonly now: Instant },
+  run: { readonly leasedUntil: Instant; readonly now: Instant },
 ): Promise<StoredWithdrawal> {
-  await db.run(giveBack, { ...guardOf(stored), ...run });
+  await db.run(giveBack, { ...guardOf(stored), leased_until: run.leasedUntil, now: run.now });
   return { ...stored, isUnsent: true };
 }
 

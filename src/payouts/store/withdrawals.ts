@@ -172,7 +172,9 @@ export const {
   valueOf: ({ withdrawal }) => withdrawal,
 });
 
-const rescheduleWithdrawal = rescheduleStatement('withdrawal', ['withdrawal_id'], 'continue');
+const rescheduleWithdrawal = rescheduleStatement('withdrawal', ['withdrawal_id'], 'continue', {
+  unlessStuck: true,
+});
 
 const takeStuckWithdrawal = statement({
   name: 'take_stuck_withdrawal',

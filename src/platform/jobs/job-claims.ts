@@ -11,6 +11,7 @@ const claimedRow = {
   due_at: 'timestamptz',
   attempts: 'int4',
   offset_ms: 'int8',
+  leased_until: 'timestamptz',
 } as const;
 
 export type ClaimedRow = Values<typeof claimedRow>;
@@ -94,7 +95,8 @@ function statementsFor(table: string, keys: readonly string[]) {
         attempts = attempts + 1
     from clocked where ${isClaimed}
     returning json_build_array(${keys.map((column) => `clocked.${column}`).join(', ')}) as key,
-              clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms`;
+              clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+              claimed.wake_at as leased_until`;
 
   return {
     claims: claimSizes.map((limit) => ({
@@ -133,10 +135,17 @@ function statementsFor(table: string, keys: readonly string[]) {
     }),
     markStuck: statement({
       name: `mark_stuck_${table}`,
-      parameters: { key: keyColumn, attempts: 'int4', now: 'timestamptz', reason: 'text' },
+      parameters: {
+        key: keyColumn,
+        leased_until: 'timestamptz',
+        attempts: 'int4',
+        now: 'timestamptz',
+        reason: 'text',
+      },
       row: {},
+      // Two runs may have the same number of attempts, because `expedite` lowers it, but never the same lease.
       text: `update ${table} set wake_at = null, stuck_at = :now, stuck_reason = :reason
-             where ${isTheRow} and attempts = :attempts and wake_at is not null`,
+             where ${isTheRow} and attempts = :attempts and wake_at = :leased_until`,
     }),
     stuck: statement({
       name: `stuck_${table}`,

@@ -17,17 +17,20 @@ export type Job<Row = never> = {
   readonly row?: Row | undefined;
 };
 
+/** The lease distinguishes a run from others of its row. */
+export type LeasedJob<Row = never> = Job<Row> & { readonly leasedUntil: Instant };
+
 export type JobHandler<Row = never> = {
   /** The columns of the primary key. */
   readonly keys: readonly string[];
   /** How many of its rows a node works on concurrently, if fewer than usual. */
   readonly maxConcurrency?: number;
   /** Writes the row's next wake_at, or null, with its change of state. */
-  readonly step: (job: Job<Row>) => Promise<void>;
+  readonly step: (job: LeasedJob<Row>) => Promise<void>;
 };
 
 /** A claim of this node. */
-type Claim = Pick<ClaimedRow, 'key' | 'attempts'> & { readonly now: Instant };
+type Claim = Pick<ClaimedRow, 'key' | 'attempts' | 'leased_until'> & { readonly now: Instant };
 
 export type JobTableDeps = {
   readonly db: Database;
@@ -60,10 +63,10 @@ export function openJobTable(
   const table = { ...deps, name, sql };
   const slots = openSlots(maxConcurrency ?? usualConcurrency, loop, requestPoll);
 
-  function runClaimed({ key, attempts, offset_ms, due_at }: ClaimedRow): Promise<void> {
+  function runClaimed({ key, attempts, offset_ms, due_at, leased_until }: ClaimedRow): Promise<void> {
     // Never before the moment it was due for: another node's clock may be ahead.
     const now = latest(laterBy(clock.now(), Number(offset_ms)), due_at);
-    return runStep(table, step, { key, attempts, now });
+    return runStep(table, step, { key, attempts, now, leased_until });
   }
 
   return {
@@ -89,7 +92,8 @@ export function openJobTable(
     },
     /** The row is claimed already. Without a slot for it the job becomes due now, for the next free slot of any node. */
     start(key: readonly string[], now: Instant, stepOfRow: JobHandler['step']): void {
-      const run = () => runStep(table, stepOfRow, { key, attempts: 1, now });
+      const leased_until = laterBy(now, leaseMs);
+      const run = () => runStep(table, stepOfRow, { key, attempts: 1, now, leased_until });
       if (maxConcurrency === undefined) return loop.attend(run());
       if (slots.free() > 0) return slots.take(run());
       loop.attend(returnToQueue(table, key, now, slots.pollWhenFree));
@@ -124,9 +128,9 @@ function openSlots(max: number, loop: Loop, requestPoll: () => void) {
 type Table = JobTableDeps & Pick<JobTable, 'name' | 'sql'>;
 
 async function runStep(table: Table, step: JobHandler['step'], claim: Claim): Promise<void> {
-  const { key, attempts, now } = claim;
+  const { key, attempts, now, leased_until: leasedUntil } = claim;
   try {
-    await step({ key, clock: runningFrom(now, table.clock), attempt: attempts });
+    await step({ key, clock: runningFrom(now, table.clock), attempt: attempts, leasedUntil });
     table.countJobRun(table.name, 'done');
   } catch (error) {
     await postpone(table, claim, error);
@@ -151,7 +155,7 @@ async function returnToQueue(
 
 async function postpone(
   { db, log, countJobRun, name, sql }: Table,
-  { key, attempts, now }: Claim,
+  { key, attempts, now, leased_until }: Claim,
   error: unknown,
 ): Promise<void> {
   const delayMs = retryDelayMs(attempts);
@@ -161,7 +165,7 @@ async function postpone(
   countJobRun(name, delayMs === undefined ? 'stuck' : 'failed');
   const failed = { key, attempts, reason: String(error).slice(0, maxReasonCharacters) };
   try {
-    if (delayMs === undefined) await db.run(sql.markStuck, { ...failed, now });
+    if (delayMs === undefined) await db.run(sql.markStuck, { ...failed, leased_until, now });
     else await db.run(sql.postpone, { ...failed, wake_at: laterBy(now, delayMs) });
   } catch (failure) {
     logFailure(log, failure, fields, 'job update failed');

@@ -18,6 +18,8 @@ export function rescheduleStatement<const Key extends string>(
   table: string,
   keys: readonly Key[],
   attempts: keyof typeof attemptsAfter,
+  /** A stuck row waits for an operator. */
+  { unlessStuck = false } = {},
 ) {
   const keyParameters = Object.fromEntries(keys.map((key) => [key, 'text'])) as Record<Key, 'text'>;
   return statement({
@@ -25,6 +27,6 @@ export function rescheduleStatement<const Key extends string>(
     parameters: { ...keyParameters, ...guarded },
     row: {},
     text: `update ${table} set wake_at = :wake_at, stuck_reason = null${attemptsAfter[attempts]}
-           where ${keys.map((key) => `${key} = :${key}`).join(' and ')} and version = :version`,
+           where ${keys.map((key) => `${key} = :${key}`).join(' and ')} and version = :version${unlessStuck ? ' and stuck_at is null' : ''}`,
   });
 }

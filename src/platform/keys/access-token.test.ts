@@ -73,7 +73,7 @@ describe('an access token', () => {
     clock.advance(3 * day - 1_000);
     expect(await tokens.verify(token)).toEqual(subject);
     clock.advance(1_000);
-    expect(await tokens.verify(token)).toEqual({ kind: 'refused', why: 'expired' });
+    expect(await tokens.verify(token)).toEqual({ kind: 'refused', why: 'expired', subject });
   });
 
   test('survives a rotation of the signing key, and new ones are signed with the new key', async () => {

@@ -71,9 +71,8 @@ function subjectOf(
   if (typeof exp !== 'number') return undefined;
   // A restriction that only a newer version knows must not widen what the token allows.
   if (isFor !== undefined && isFor !== 'checkout') return undefined;
-  if (nowSeconds >= exp) return { kind: 'refused', why: 'expired' };
   const subject: SignedSubject = { kind, entityId: sub, partyId: party, ...defined({ isFor }) };
-  return subject;
+  return nowSeconds < exp ? subject : { kind: 'refused', why: 'expired', subject };
 }
 
 function signatureOf(text: string, secret: Buffer): Buffer {

@@ -118,8 +118,10 @@ function decideAuthorisation(book: BankState, question: Question, message: Autho
     return { ...chargedAgain(card, message, now, book.charges.get(series) ?? 0), series };
   }
   if (message.authentication === 'given') return decideGiven(card, message, now);
-  const { largeForm, needsReturn, wantsChallenge } = specialAmount(message.amount, 'authorise') ?? {};
-  if (wantsChallenge && !message.demandsChallenge) return { verdict: declined(card, softDeclineOf(card)) };
+  const special = specialAmount(message.amount, 'authorise');
+  const { largeForm, needsReturn, wantsChallenge } = special ?? {};
+  if (wantsChallenge && !message.demandsChallenge)
+    return { verdict: declined(card, softDeclineOf(card)), ...laterOf(special, now) };
   if (message.authentication === 'none') return authorised(card, message, now);
   if (card.authentication === 'fails') return { verdict: declined(card, '3ds-failed') };
   if (card.authentication === 'times out') return { verdict: declined(card, '3ds-not-finished') };
@@ -164,8 +166,13 @@ function authorised(card: TestCard, message: AuthoriseMessage, now: Instant, eci
   return {
     verdict: approved(eci, special?.advice),
     ...(special?.bookedTwice ? { bookedTwice: true } : {}),
-    ...(special?.later === 'holdEnded' && message.capture ? {} : laterOf(special, now)),
+    ...(isOfCharge(special, message) ? laterOf(special, now) : {}),
   };
+}
+
+/** A charge has no hold that ends, and one with a challenge is not approved late. */
+function isOfCharge(special: SpecialAmount | undefined, { capture }: AuthoriseMessage): boolean {
+  return !(special?.wantsChallenge || (special?.later === 'holdEnded' && capture));
 }
 
 /** A charge without the payer, after so many others of its series. */

@@ -175,6 +175,13 @@ export const specialAmounts: readonly SpecialAmount[] = [
     later: 'networkIds',
     meaning: 'approved without network IDs, which the bank reports after two minutes',
   },
+  {
+    ending: 99945,
+    on: 'authorise',
+    wantsChallenge: true,
+    later: 'approvedLate',
+    meaning: 'as 99935; after two minutes the bank reports that the declined charge is approved as well',
+  },
   { ending: 99927, fault: 'late-callback', meaning: 'the callback comes 15 seconds late' },
 ];
 

@@ -95,6 +95,20 @@ const lines: { readonly [Type in PaymentFact['type']]: (fact: Fact<Type>) => rea
     status('The bank does not pay what it had captured.', { amount, ...defined({ code }) }),
   ],
   payment_approved_late: () => [status('The bank approved it after it was given up. That charge is undone.')],
+  payment_undo_started: ({ operation, amount, code }) => [
+    status(
+      operation === 'f'
+        ? 'The bank approved the declined charge before the challenge. That charge is undone.'
+        : 'The refund that undid a charge failed later. It is sent once more.',
+      { ...defined({ amount, code }), isRequest: true },
+    ),
+  ],
+  payment_undo_refused: ({ code }) => [
+    status('The bank does not undo that charge, so an operator finds out why.', { code }),
+  ],
+  payment_undone: ({ amount, settledBecause }) => [
+    status(`The payer has the money of that charge back.${byOperator(settledBecause)}`, defined({ amount })),
+  ],
   refund_returned: ({ refundId, amount }) => [
     refund(refundId, 'The money of the refund came back to the shop.', { amount }),
   ],

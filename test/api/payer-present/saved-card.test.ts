@@ -332,8 +332,13 @@ describe('the token of the customer', () => {
     expect((await payWith(unready, { customerAccessToken: unready.token })).answer.body).toMatchObject({
       message: 'Customer not found',
     });
+    const other = await world.createCustomer();
     world.service.clock.advance(3 * 24 * 3_600_000 + 1_000);
     expect((await payWith(customer, { customerAccessToken })).answer).toMatchObject(refused(/has expired/));
+    for (const { token: expired } of [other, await forCheckout()])
+      expect((await payWith(customer, { customerAccessToken: expired })).answer).toMatchObject(
+        refused(/is not of this customer/),
+      );
   });
 
   test('may have expired when a payment that was created is asked for again', async () => {
@@ -348,7 +353,7 @@ describe('the token of the customer', () => {
     expect(await again('stale')).toMatchObject({ status: 201, body: { id: created.body.id } });
     expect(await again('new')).toMatchObject(refused(/has expired/));
     const other = await readyCustomer();
-    expect(await again('stale', other)).toMatchObject({ status: 409 });
+    expect(await again('stale', other)).toMatchObject(refused(/is not of this customer/));
     expect(world.service.logged.join('\n')).not.toContain(customer.token.slice(-20));
   });
 

@@ -1,6 +1,8 @@
 // An issuer declines a charge for lack of a challenge: the same payment is authorised once more, with one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exchangesOf } from '../../../src/acquiring/exchange-log/store/exchange-rows.ts';
+import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
+import { resolvePayment, type ResolutionDeps } from '../../../src/payments/resolve-payment.ts';
 import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
 import { startPaymentWorld, type Paying, type PaymentWorld } from '../../support/worlds/payment-world.ts';
@@ -12,6 +14,8 @@ const asksThePayer = '4012888888881881';
 const wantsChallenge = { amount: 199_935, cart: undefined };
 const hold = { flow: { type: 'PaymentFlowHold' } };
 
+const terminal = { id: 'T1', bankId: 'BANK', merchantId: 'TEST', descriptor: 'TEST SHOP' };
+
 let world: PaymentWorld;
 let bank: FaultyBank;
 beforeAll(async () => {
@@ -19,6 +23,15 @@ beforeAll(async () => {
   bank = waylay(world.service.banks);
 });
 afterAll(() => world.close());
+
+const query = async (text: string, values: unknown[] = []) =>
+  (await world.service.database.withClient((client) => client.query(text, values))).rows;
+
+async function factsOf({ id }: { id: string }, type: string): Promise<object[]> {
+  const text = `select fact from event, json_array_elements(facts) as fact
+    where aggregate_id = $1 and fact ->> 'type' = $2`;
+  return (await query(text, [id, type])).map(({ fact }) => fact);
+}
 
 async function pay(
   card: string,
@@ -174,6 +187,119 @@ describe('a response that is lost', () => {
   });
 });
 
+describe('a late approval of the first charge', () => {
+  const approvedLate = { amount: 199_945, cart: undefined };
+  const minute = 60_000;
+  const suffixes = async (paid: Paying) =>
+    (await bookedFor(paid)).map(({ operationId, kind, sign }) => [operationId.split('.').at(-1), kind, sign]);
+
+  async function watched(): Promise<void> {
+    world.service.clock.advance(3 * minute);
+    await world.service.bankWatch.watch();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
+  }
+
+  async function isClean(paid: Paying): Promise<void> {
+    expect(await world.differences()).toEqual([]);
+    expect(await world.service.jobs.stuckJobs()).toEqual([]);
+    const open = await query('select operation from charge_undo where invoice_id = $1', [paid.id]);
+    expect(open).toEqual([]);
+  }
+
+  test('is refunded, and the payment stays captured', async () => {
+    const balance = await world.balance();
+    const paid = await pay(visa, {}, approvedLate);
+    await world.authenticate(paid, 'confirm');
+    const taken = await world.balance();
+    expect(taken).not.toEqual(balance);
+    await watched();
+    expect(await world.payment(paid)).toMatchObject({ status: 'captured' });
+    expect(sentFor(paid)).toEqual(['1.a', '1.s', '1.f']);
+    expect(await suffixes(paid)).toEqual([
+      ['s', 'authorise', 1],
+      ['a', 'authorise', 1],
+      ['f', 'refund', -1],
+    ]);
+    expect(await world.balance()).toEqual(taken);
+    await watched();
+    expect(sentFor(paid)).toEqual(['1.a', '1.s', '1.f']);
+    await isClean(paid);
+  });
+
+  test('is released where it is held, also while the payment waits for its payer', async () => {
+    const paid = await pay(visa, hold, approvedLate);
+    await watched();
+    expect(await world.payment(paid)).toMatchObject({ status: 'pending' });
+    expect(sentFor(paid)).toEqual(['1.a', '1.s', '1.f']);
+    await world.authenticate(paid, 'confirm');
+    expect(await world.payment(paid)).toMatchObject({ status: 'processed' });
+    expect(await suffixes(paid)).toEqual([
+      ['a', 'authorise', 0],
+      ['f', 'reverse', 0],
+      ['s', 'authorise', 0],
+    ]);
+    await isClean(paid);
+  });
+
+  test.each(['answer lost', 'message lost'] as const)(
+    'is undone once if its refund is lost (%s)',
+    async (mishap) => {
+      const paid = await pay(visa, {}, approvedLate);
+      await world.authenticate(paid, 'confirm');
+      bank.happens('refund', mishap, { outcome: 'pending' });
+      await watched();
+      for (let times = 0; times < 3; times++) {
+        world.service.clock.advance(minute);
+        world.service.jobs.wake();
+        await world.service.jobs.whenIdle();
+      }
+      expect((await suffixes(paid)).filter(([suffix]) => suffix === 'f')).toHaveLength(1);
+      await isClean(paid);
+    },
+  );
+
+  test.each(['callback', 'report'])('that a %s makes known is undone as well', async (way) => {
+    const { banks } = world.service;
+    const { bankNamed } = banks;
+    const paid = await pay(visa, {}, approvedLate);
+    await world.authenticate(paid, 'confirm');
+    const real = await bankNamed('BANK');
+    if (!real) throw new Error('there is no bank');
+    const abilities = { ...(await real.abilities()), hasUpdates: false };
+    const fake: Bank = {
+      ...real,
+      abilities: () => Promise.resolve(abilities),
+      async inquire(operation) {
+        const answer = await real.inquire(operation);
+        const isFirst = operation.operationId === `${paid.id}.1.a`;
+        return isFirst ? { outcome: 'approved', reference: '900000000001' } : answer;
+      },
+    };
+    Object.assign(banks, { bankNamed: () => Promise.resolve(fake) });
+    try {
+      world.service.clock.advance(3 * minute);
+      await fake.inquire({ operationId: `${paid.id}.1.a`, terminal: { ...terminal } });
+      if (way === 'callback') expect(await world.callback(`${paid.id}.1.a`)).toBe(204);
+      else await world.service.bankWatch.watch();
+    } finally {
+      Object.assign(banks, { bankNamed });
+    }
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
+    expect(sentFor(paid)).toEqual(['1.a', '1.s', '1.f']);
+    expect(
+      await query('select from exchange_note where operation_id = $1 and meaning = $2', [
+        `${paid.id}.1.a`,
+        'contradiction',
+      ]),
+    ).toEqual([]);
+    await watched();
+    expect(sentFor(paid)).toEqual(['1.a', '1.s', '1.f']);
+    await isClean(paid);
+  });
+});
+
 test('an older version cannot read a payment that is stepped up, so it cannot ask about the wrong charge', async () => {
   const paid = await pay(visa);
   const { rows } = await world.service.database.withClient((client) =>
@@ -189,4 +315,36 @@ test('an older version cannot read a payment that is stepped up, so it cannot as
 test('the bank’s report and the ledger agree once everything is final', async () => {
   await pay(visa, {}, { amount: 6_000 });
   expect(await world.differences()).toEqual([]);
+});
+
+/** It stands at the simulated bank, so this comes last. */
+describe('an undoing that the bank refuses', () => {
+  test('waits for an operator, with an event, and ends as they say', async () => {
+    const paid = await pay(visa, {}, { amount: 199_945, cart: undefined });
+    await world.authenticate(paid, 'confirm');
+    const declined = { outcome: 'declined', network: 'bank', code: '12' } as const;
+    bank.happens('refund', declined, declined);
+    world.service.clock.advance(3 * 60_000);
+    await world.service.bankWatch.watch();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
+    const id = `${paid.id}/1/f`;
+    const stuck = async () =>
+      (await world.service.jobs.stuckJobs()).map((job) => [job.kind, job.id, job.reason]);
+    expect(await stuck()).toEqual([['charge_undo', id, 'the bank declined with code 12']]);
+    expect(await factsOf(paid, 'payment_undo_refused')).toMatchObject([{ code: '12', operation: 'f' }]);
+    expect(await world.service.jobs.retry('charge_undo', id)).toBe(true);
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
+    expect(await factsOf(paid, 'payment_undo_refused')).toHaveLength(1);
+    await query('update charge_undo set wake_at = null, stuck_at = now() where invoice_id = $1', [paid.id]);
+    const { database: db, clock, banks } = world.service;
+    const deps = { db, clock, banks } as unknown as ResolutionDeps;
+    const name = { invoiceId: paid.id, paymentId: '1' };
+    await resolvePayment(deps, name, 'undone', 'the bank wrote so');
+    expect(await factsOf(paid, 'payment_undone')).toMatchObject([{ settledBecause: 'the bank wrote so' }]);
+    expect(await world.service.jobs.stuckJobs()).toEqual([]);
+    expect(await world.payment(paid)).toMatchObject({ status: 'captured' });
+    await expect(resolvePayment(deps, name, 'undone', 'again')).rejects.toThrow(/is stuck/);
+  });
 });

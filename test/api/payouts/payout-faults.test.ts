@@ -1,6 +1,7 @@
 // Payouts under one fault each: no response, a malformed one, a late one, a broken connection; and concurrent payouts from one
 // wallet. All faults together are in payout-campaign.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { laterBy } from '../../../src/clock.ts';
 import { findIdentity, storeIdentityFacts } from '../../../src/identities/store/identities.ts';
 import { claimSend, doubtSends, giveBackSend } from '../../../src/payouts/store/sends.ts';
 import { resolveWithdrawal } from '../../../src/payouts/resolve-withdrawal.ts';
@@ -124,9 +125,11 @@ describe('a payout without a valid response', () => {
     expect(lines.filter((line) => line.includes('bank refused a request'))).toEqual([]);
     await banks.putBank({ id: 'BANK', url: bank.url, secret });
     await banks.probe();
-    expect(banks.away()).toEqual([]);
+    // It answers inquiries, and has yet to take a payout.
+    expect(banks.away()).toMatchObject([{ because: 'refused' }]);
     expect(await jobs.retryAll('withdrawal')).toBe(ids.length);
     await pass(1_000);
+    expect(banks.away()).toEqual([]);
     for (const id of ids) {
       expect(await read(id)).toMatchObject({ status: 'Succeeded' });
       expect(await paidOut(id)).toBe(1);
@@ -196,11 +199,12 @@ describe('a payout without a valid response', () => {
     const [first, second] = await Promise.all([claimSend(database, stored), claimSend(database, stored)]);
     expect([first, second].filter(Boolean)).toEqual([{ ...stored, sends: 2, isUnsent: false }]);
     // What was heard about the send before neither frees nor ends it.
-    await giveBackSend(database, stored, { attempt: 1, now: clock.now() });
+    const run = { leasedUntil: clock.now(), now: clock.now() };
+    await giveBackSend(database, stored, run);
     const end = { type: 'withdrawal_failed', failure: ['authorization_failed', 'unknown'] } as const;
     expect(await storeEnd(database, stored, end, { livemode: false, now: clock.now() })).toBeUndefined();
     expect(await findWithdrawal(database, null, id)).toMatchObject({ sends: 2, isUnsent: false });
-    await giveBackSend(database, { ...stored, sends: 2 }, { attempt: 1, now: clock.now() });
+    await giveBackSend(database, { ...stored, sends: 2 }, run);
     await pass(1_000);
     expect(await read(id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(id)).toBe(1);
@@ -236,15 +240,21 @@ describe('a payout without a valid response', () => {
       world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
       const id = await asked();
       const claimed = (await claimSend(database, (await findWithdrawal(database, null, id))!))!;
+      // The bank has called, so the other run has the number of attempts that the sender has.
+      const [own, other] = [laterBy(clock.now(), 59_000), laterBy(clock.now(), 60_000)];
       await database.withClient((client) =>
-        client.query('update withdrawal set attempts = 15 where withdrawal_id = $1', [id]),
+        client.query('update withdrawal set attempts = 15, wake_at = $2 where withdrawal_id = $1', [
+          id,
+          other,
+        ]),
       );
-      await giveBackSend(database, claimed, { attempt: 1, now: clock.now() });
+      await giveBackSend(database, claimed, { leasedUntil: own, now: clock.now() });
       const steps = [
         () => reschedule(database, claimed, clock.now()),
         () =>
           database.run(dueStatements('withdrawal', ['withdrawal_id']).markStuck, {
             key: [id],
+            leased_until: other,
             attempts: 15,
             now: clock.now(),
             reason: 'OutcomeUnknown: it is not found',

@@ -521,7 +521,17 @@ describe('an hour in which the bank is away', () => {
   const away: Mishap = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
   const unreachable: Mishap = { outcome: 'unknown', why: 'ECONNREFUSED' };
   const notDone: Mishap = { outcome: 'notSent', why: 'the bank is busy, status 503', notDone: true };
-  const refused: Mishap = { outcome: 'notSent', why: 'the bank rejected the signature' };
+  const refused: Mishap = {
+    outcome: 'notSent',
+    why: 'the bank rejected the signature',
+    isUnauthorised: true,
+  };
+  const noInquiry: Mishap = {
+    outcome: 'unknown',
+    why: 'the bank rejected the signature',
+    isUnauthorised: true,
+  };
+  const unproved: Mishap = { outcome: 'notSent', why: 'the bank is busy, status 429' };
   const silent: Mishap = { outcome: 'unknown', why: 'no answer', isSilence: true };
 
   test.each<readonly [string, Mishap, Mishap, 'unsent' | 'lost']>([
@@ -530,7 +540,8 @@ describe('an hour in which the bank is away', () => {
     ['the first send was answered notDone', notDone, unreachable, 'unsent'],
     ['every send was answered notDone', notDone, { outcome: 'notFound' }, 'unsent'],
     ['the first send was not answered', silent, unreachable, 'lost'],
-    ['the bank rejected the signature, and a proxy may have sent it', refused, unreachable, 'lost'],
+    ['the bank refused the signature of every message', refused, noInquiry, 'unsent'],
+    ['the bank was busy, and does not say that it did nothing', unproved, unreachable, 'lost'],
   ])('%s', async (_, sent, inquired, outcome) => {
     const parent = await parentOf();
     wayward.always('authorise', sent);

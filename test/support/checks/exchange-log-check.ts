@@ -29,8 +29,11 @@ function logDifferences(log: readonly LoggedExchange[], book: readonly Line[]): 
       .filter(({ kind }) => kind === 'reverse' || kind === 'refund')
       .map((line) => line.originalOperationId),
   );
+  const late = new Set(
+    sent.filter(({ operationId }) => /\.[fl]$/.test(operationId)).map((line) => line.originalOperationId),
+  );
   return [
-    ...sent.flatMap((line) => differenceOf(line, logged.get(line.operationId))),
+    ...sent.flatMap((line) => differenceOf(line, logged.get(line.operationId), late)),
     ...log.flatMap((one) => {
       const { operation_id: id, kind, state } = one;
       const isThere = lines.has(id);
@@ -44,12 +47,17 @@ function logDifferences(log: readonly LoggedExchange[], book: readonly Line[]): 
   ];
 }
 
-function differenceOf({ operationId, kind, amount }: Line, one: LoggedExchange | undefined): string[] {
+/** `late`: approved after they were declined, and undone. */
+function differenceOf(
+  { operationId, kind, amount }: Line,
+  one: LoggedExchange | undefined,
+  late: ReadonlySet<string | undefined>,
+): string[] {
   if (!one) return [`${operationId} is in the bank's report, and not in the exchange log`];
   const isOther = one.amount_minor !== null && Number(one.amount_minor) !== amount;
   if (one.kind !== kind || isOther)
     return [`${operationId} differs between the exchange log and the bank's report`];
-  if (one.state === 'declined')
+  if (one.state === 'declined' && !late.has(operationId))
     return [`${operationId} is declined in the exchange log, and in the bank's report`];
   return [];
 }

@@ -53,6 +53,8 @@ type PaymentRow = {
   readonly captured_minor: bigint | null;
   readonly is_instant: boolean;
   readonly is_stepped_up: boolean;
+  /** The charge before the step-up was approved later, and is undone. */
+  readonly is_first_undone: boolean;
   /** The bank has refused the reversal for good. */
   readonly is_refused: boolean;
   /** What the refund in its place gave back; null if there was none. */
@@ -67,7 +69,7 @@ const factsOf = (type: string) => `select fact from event, json_array_elements(f
 const readPayments = `
   select invoice_id, payment_id, payment.status, payment.currency, payment.amount_minor, captured_minor,
     terms -> 'flow' ->> 'type' = 'instant' as is_instant, exists (${factsOf('payment_reversal_refused')}) as is_refused,
-    exists (${factsOf('payment_stepped_up')}) as is_stepped_up,
+    exists (${factsOf('payment_stepped_up')}) as is_stepped_up, exists (${factsOf('payment_undone')}) as is_first_undone,
     (select max((fact -> 'amount' ->> 'minor')::bigint) from (${factsOf('payment_given_back')}) as back) as given_back_minor,
     coalesce(json_agg(json_build_array(refund_id, refund.amount_minor)) filter (where refund.status = 'succeeded'), '[]')
       as refunds
@@ -226,6 +228,19 @@ function lineOf({ operationId, kind, sign, amount, currency }: Line): string {
 
 /** The entries that the bank's report should have for a payment, in one of these forms. */
 function linesExpected(payment: PaymentRow): (readonly Line[])[] {
+  if (!payment.is_first_undone) return linesOfCharge(payment);
+  const { amount_minor, currency, is_instant } = payment;
+  const more = { amount: Number(amount_minor), currency };
+  const name = nameOf(payment);
+  const undone: Line[] = [
+    { ...more, operationId: `${name}.a`, kind: 'authorise', sign: is_instant ? 1 : 0 },
+    { ...more, operationId: `${name}.f`, kind: is_instant ? 'refund' : 'reverse', sign: is_instant ? -1 : 0 },
+  ];
+  return linesOfCharge(payment).map((lines) => [...undone, ...lines]);
+}
+
+/** Of the charge that decides the payment. */
+function linesOfCharge(payment: PaymentRow): (readonly Line[])[] {
   const { status, currency, is_instant, is_stepped_up } = payment;
   const line = (kind: Line['kind'], suffix: string, sign: Line['sign'], minor: bigint | number): Line => ({
     operationId: `${nameOf(payment)}.${suffix}`,

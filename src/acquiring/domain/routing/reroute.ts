@@ -22,8 +22,14 @@ export function mayReroute(
   return neverSent && attempt === 1 && state.name === 'authorising' && now < until;
 }
 
-/** What a first send proves: no byte has left, or the bank says that it did nothing. `notFound` proves no such thing. */
+/** The bank was not reached, says so, or refused the signature before it read the message; or there was none. `notFound` proves nothing. */
 export function isProvedUndone(answer: BankResponse): boolean {
+  if (saysUndone(answer)) return true;
+  return answer.outcome === 'notSent' && (answer.isUnauthorised === true || answer.notBuilt === true);
+}
+
+/** About the ID as well, so that a payout may go to another bank. A refused signature says nothing of the ID. */
+export function saysUndone(answer: BankResponse): boolean {
   return isNeverSent(answer) || (answer.outcome === 'notSent' && answer.notDone === true);
 }
 

@@ -5,7 +5,7 @@ import type { Terminal } from '../../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import type { Money } from '../../../money.ts';
-import { operationIdOf, type PaymentFact } from '../payment.ts';
+import { isUndoFact, operationIdOf, type PaymentFact, type UndoFact } from '../payment.ts';
 
 export type BankExchange = {
   readonly operationId: string;
@@ -31,8 +31,14 @@ export function bankExchangesOf(
   facts: readonly DatedFact[],
 ): BankExchange[] {
   const exchanges: BankExchange[] = [];
+  const undos: BankExchange[] = [];
   let unfunded: RefundStarted | undefined;
   for (const { at, fact } of facts) {
+    // It runs on its own, whatever the payment does meanwhile.
+    if (isUndoFact(fact)) {
+      addUndo(undos, { at, fact }, operationIdOf(payment, fact.operation), exchanges[0]);
+      continue;
+    }
     const refund = unfunded;
     unfunded = fact.type === 'refund_started' && fact.refund.waitsUntil !== undefined ? fact : undefined;
     // Nothing was sent for a refund without its money.
@@ -48,7 +54,33 @@ export function bankExchangesOf(
     const operationId = operationIdOf({ invoiceId, id }, operation);
     exchanges.push({ operationId, terminal, startedAt: at, outcome: 'open', ...more });
   }
-  return exchanges;
+  return [...exchanges, ...undos];
+}
+
+function addUndo(
+  undos: BankExchange[],
+  { at, fact }: { readonly at: Instant; readonly fact: UndoFact },
+  operationId: string,
+  first: BankExchange | undefined,
+): void {
+  const begun = undos.findLast((one) => one.operationId === operationId);
+  if (fact.type === 'payment_undo_started') {
+    if (!first) throw new Error(`Fact ${fact.type} came before the payment was created.`);
+    const kind = fact.amount ? 'refund' : 'reverse';
+    const { terminal } = first;
+    undos.push({
+      operationId,
+      kind,
+      ...defined({ amount: fact.amount }),
+      terminal,
+      startedAt: at,
+      outcome: 'open',
+    });
+  } else if (begun) {
+    const ended = fact.type === 'payment_undone' ? 'approved' : 'declined';
+    const note = fact.type === 'payment_undone' ? fact.settledBecause : `code ${fact.code}`;
+    undos.splice(undos.indexOf(begun), 1, { ...begun, endedAt: at, outcome: ended, ...defined({ note }) });
+  }
 }
 
 type RefundStarted = PaymentFact & { readonly type: 'refund_started' };

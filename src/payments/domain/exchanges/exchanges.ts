@@ -8,8 +8,8 @@ import {
 import type { BankOperation, BankResponse } from '../../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../../clock.ts';
 import { nextAction } from '../bank-actions.ts';
-import { authorisationOf, followUpOf } from '../bank-operations.ts';
-import type { Payment, PaymentFact } from '../payment.ts';
+import { authorisationOf, followUpOf, undoOf } from '../bank-operations.ts';
+import type { Payment, PaymentFact, UndoFact } from '../payment.ts';
 
 /** Undefined while no operation may be at the bank. */
 export function openExchangeOf(payment: Payment, now: Instant): OpenExchange | undefined {
@@ -49,6 +49,21 @@ export function exchangesOfChange(
   if (facts.some(({ type }) => type === 'payment_processed'))
     return [...written, { content, at, state: 'approved' }];
   return answer?.outcome === 'approved' ? [...written, { content, at, state: 'takenBack' }] : written;
+}
+
+/** Of a charge that does not decide the payment. An operator says how it ended, or the bank. */
+export function exchangesOfUndo(
+  payment: Payment,
+  undo: Parameters<typeof undoOf>[1],
+  fact: UndoFact,
+  at: Instant,
+  answer?: BankResponse,
+): ExchangeWrite[] {
+  const exchange = { content: contentOf(undoOf(payment, undo)), isChallenged: false };
+  if (fact.type === 'payment_undo_started')
+    return exchangesBetween(undefined, exchange, { at, isSettled: false });
+  const isSettled = 'settledBecause' in fact && fact.settledBecause !== undefined;
+  return exchangesBetween(exchange, undefined, { at, answer, isSettled });
 }
 
 /** Nothing was sent to the terminal of before. */

@@ -27,7 +27,7 @@ const answerOf = async (asked: Promise<unknown>) => asked.catch((error: unknown)
 /** Batched reads on a server of which the test says when it answers, and what. */
 function openBy(hand: { connections?: number } = {}) {
   let free = hand.connections ?? Infinity;
-  const waiting: (() => void)[] = [];
+  const waiting: ((error?: Error) => void)[] = [];
   const sent: {
     readonly name: string;
     readonly values: readonly unknown[];
@@ -36,7 +36,10 @@ function openBy(hand: { connections?: number } = {}) {
   }[] = [];
   const read = openBatchedReads({
     async withClient(work) {
-      if (free === 0) await new Promise<void>((resolve) => void waiting.push(resolve));
+      if (free === 0)
+        await new Promise<void>((resolve, reject) => {
+          waiting.push((error) => (error ? reject(error) : resolve()));
+        });
       free -= 1;
       try {
         return await work({} as pg.ClientBase);
@@ -142,13 +145,42 @@ describe('a batch', () => {
     const asked = [ask('1'), ask('2')];
     await turn();
     const later = ask('3');
-    const error = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+    const error = Object.assign(new Error('out of memory'), { code: '53200' });
     sent[0]?.fail(error);
     expect(await Promise.all(asked)).toEqual([error, error]);
     expect((await Promise.all(asked))[0]).toBe(error);
     await turn();
     sent[1]?.answer([]);
     expect(await later).toEqual([]);
+  });
+
+  test('that takes too long is sent once more in halves, and a half that does fails its own callers', async () => {
+    const { ask, sent, askedIn } = openBy();
+    const asked = ['1', '2', '3', '4', '5'].map(ask);
+    await turn();
+    const error = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+    sent[0]?.fail(error);
+    await turn();
+    expect([askedIn(1), askedIn(2), sent.length]).toEqual([['1', '2', '3'], ['4', '5'], 3]);
+    sent[1]?.fail(error);
+    sent[2]?.answer([{ asker: 0, party_id: 'P', word: 'open' }]);
+    expect(await Promise.all(asked)).toEqual([error, error, error, [{ party_id: 'P', word: 'open' }], []]);
+    expect(sent).toHaveLength(3);
+  });
+
+  test('that gets no connection fails those who asked before it tried, and no later ones', async () => {
+    const { ask, sent, waiting } = openBy({ connections: 0 });
+    const first = ask('1');
+    await turn();
+    const second = ask('2');
+    const error = new DatabaseUnavailable(new Error('no connection'));
+    waiting.shift()?.(error);
+    expect(await first).toBe(error);
+    await turn();
+    waiting.shift()?.();
+    await turn();
+    sent[0]?.answer([]);
+    expect(await second).toEqual([]);
   });
 
   test('with a row that cannot be read fails the caller whose row it is', async () => {
@@ -263,13 +295,13 @@ describe('on PostgreSQL', () => {
     expect(good).toHaveLength(1);
   });
 
-  test('a statement that takes too long fails all who asked, and nothing is repeated', async () => {
+  test('a statement that takes too long is asked once more by each of two callers, and no more', async () => {
     const names = watchNames();
     const asked = [1, 2].map(() => answerOf(db.database.run(raise, { state: '57014' })));
     const [one, other] = await Promise.all(asked);
-    expect(one).toMatchObject({ code: '57014' });
-    expect(other).toBe(one);
-    expect(names.filter((name) => name.startsWith('test_'))).toEqual(['test_raise_together']);
+    for (const error of [one, other]) expect(error).toMatchObject({ code: '57014' });
+    const sent = names.filter((name) => name.startsWith('test_'));
+    expect(sent).toEqual(['test_raise_together', 'test_raise', 'test_raise']);
   });
 
   test('a lost connection fails all who asked, and proves that nothing was done', async () => {

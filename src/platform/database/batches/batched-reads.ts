@@ -38,8 +38,9 @@ export function openBatchedReads(options: {
     gathering.delete(statement.name);
   }
 
-  async function sendNext(statement: ReadStatement, waiting: Ask[]): Promise<void> {
+  async function sendNext(statement: ReadStatement, waiting: Ask[], isHalf = false): Promise<void> {
     let batch: Ask[] | undefined;
+    const asked = waiting.length;
     try {
       const rows = await withClient((client) => {
         // Only now: who asks while all connections are in use joins too.
@@ -50,10 +51,10 @@ export function openBatchedReads(options: {
       });
       if (batch) giveRows(statement, batch, rows);
     } catch (error) {
-      const failed = batch ?? waiting.splice(0);
-      // A value that PostgreSQL cannot take is the fault of one caller, and the others get their rows.
-      if (failed.length > 1 && codeOf(error).startsWith('22'))
-        await Promise.all(failed.map((ask) => sendNext(statement, [ask])));
+      // Without a connection: those who asked since may still get one.
+      const failed = batch ?? waiting.splice(0, asked);
+      const parts = isHalf ? [failed] : partsAfter(error, failed);
+      if (parts.length > 1) await Promise.all(parts.map((part) => sendNext(statement, part, true)));
       else for (const { reject } of failed) reject(error);
     }
   }
@@ -68,6 +69,14 @@ export function openBatchedReads(options: {
       // After the other requests that arrived in this turn.
       setImmediate(() => void sendAll(statement, first));
     });
+}
+
+/** A value that PostgreSQL cannot take is the fault of one caller. A batch that takes too long is sent once more, in halves. */
+function partsAfter(error: unknown, failed: Ask[]): Ask[][] {
+  const code = codeOf(error);
+  if (code.startsWith('22')) return failed.map((ask) => [ask]);
+  const half = Math.ceil(failed.length / 2);
+  return code === '57014' && failed.length > 1 ? [failed.slice(0, half), failed.slice(half)] : [failed];
 }
 
 function askedBy({ parameterNames }: Statement) {
