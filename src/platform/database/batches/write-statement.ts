@@ -1,0 +1,44 @@
+// A statement that writes changes of many callers at once. It has one text, which reads the changes from one list.
+import { inJson } from '../many-rows.ts';
+import { statement, typeOf, type Columns, type Statement } from '../statement.ts';
+
+export type WriteStatement<Change extends Columns = Columns, Row extends Columns = Columns> = Statement<
+  Change,
+  Row
+> & { readonly together: Statement; readonly writes: true };
+
+/**
+ * The text takes the list as `:changes` and returns a row for each change that it has written, with the member `asker` of that change. It
+ * writes a change whole or not at all. It waits for a row that another transaction holds only if the change is alone.
+ */
+export function writeStatement<const Change extends Columns, const Row extends Columns>(definition: {
+  name: string;
+  change: Change;
+  row: Row;
+  text: string;
+}): WriteStatement<Change, Row> {
+  const { name, change, row, text } = definition;
+  const together = statement({
+    name,
+    parameters: { changes: 'json' },
+    row: { asker: 'int4', ...row },
+    text,
+  });
+  const { codecs } = together;
+  return {
+    name,
+    text: together.text,
+    parameterNames: Object.keys(change),
+    parameters: change,
+    row,
+    codecs,
+    together,
+    writes: true,
+  };
+}
+
+export function isWriteStatement<P extends Columns, R extends Columns>(
+  one: Statement<P, R>,
+): one is WriteStatement<P, R> {
+  return one.writes === true;
+}
