@@ -21,17 +21,6 @@ export const payerEmailParameters = {
 const writtenColumns = `invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
         currency, reference, approval_code, content, wake_at, attempts`;
 
-/** The part of a statement that writes the email for the row `changed_series`, claimed by this node. */
-export const postedEmail = `posted as (
-      insert into payer_email (${writtenColumns})
-      select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, :email_recipient, :email_paid_at, :email_amount_minor, :email_currency,
-        :email_reference, :email_approval_code, :email_content, :email_claimed_until, 1
-      from changed_series
-      where :email_recipient is not null
-      on conflict do nothing
-      returning invoice_id
-    )`;
-
 export function payerEmailValues(email: NewPayerEmail | undefined): Values<typeof payerEmailParameters> {
   const { recipient, paid, content } = email ?? {};
   return {

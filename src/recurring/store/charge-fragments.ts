@@ -7,7 +7,7 @@ import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import type { Money } from '../../money.ts';
 import type { NewPayerEmail, PayerEmail } from '../../receipts/domain/payer-email.ts';
 import type { Attempt, ChargeEnd, ChargeOutcome, SeriesFact } from '../domain/series.ts';
-import { payerEmailParameters, payerEmailValues, postedEmail } from '../../receipts/store/payer-emails.ts';
+import { payerEmailParameters, payerEmailValues } from '../../receipts/store/payer-emails.ts';
 import { declineClass } from './codec.ts';
 import { changeOf, seriesChange, type StoredSeries } from './series.ts';
 
@@ -24,43 +24,26 @@ export const startedCharge = {
 
 const outcome = oneOf<ChargeOutcome['outcome']>('approved', 'declined', 'lost', 'unsent');
 
-/**
- * An ended charge does not end again: without a row in `attempted` the statement must fail. A charge that was given up is approved
- * after all if its bank refuses every way back.
- */
 export const endedCharge = {
-  parameters: {
-    ...seriesChange.parameters,
-    invoice_id: 'text',
-    payment_id: 'text',
-    attempt_outcome: stored('text', outcome),
-    attempt_is_captured: 'bool',
-    attempt_held_until: 'timestamptz?',
-    attempt_network: 'text?',
-    attempt_code: 'text?',
-    attempt_advice: 'text?',
-    attempt_effect: 'text?',
-    attempt_rule: 'text?',
-    attempt_pack: 'text?',
-    attempt_class: stored('text?', declineClass),
-  },
-  text: `${seriesChange.text()}, attempted as (
-      update series_attempt
-      set outcome = :attempt_outcome, ended_at = changed_series.changed_at,
-          captured_at = case when :attempt_is_captured then changed_series.changed_at end, held_until = :attempt_held_until,
-          network = :attempt_network, code = :attempt_code, advice = :attempt_advice, effect = :attempt_effect,
-          rule = :attempt_rule, pack = :attempt_pack, decline_class = :attempt_class
-      from changed_series
-      where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
-        and (outcome = 'pending' or :attempt_outcome = 'approved' and outcome in ('unsent', 'lost'))
-      returning invoice_id
-    )`,
+  ...seriesChange.parameters,
+  invoice_id: 'text',
+  payment_id: 'text',
+  attempt_outcome: stored('text', outcome),
+  attempt_is_captured: 'bool',
+  attempt_held_until: 'timestamptz?',
+  attempt_network: 'text?',
+  attempt_code: 'text?',
+  attempt_advice: 'text?',
+  attempt_effect: 'text?',
+  attempt_rule: 'text?',
+  attempt_pack: 'text?',
+  attempt_class: stored('text?', declineClass),
 } as const;
 
-/** If a receipt is to be sent, there is a row `posted`. */
 export const approvedCharge = {
-  parameters: { ...endedCharge.parameters, ...payerEmailParameters, email_claimed_until: 'timestamptz' },
-  text: `${endedCharge.text}, ${postedEmail}`,
+  ...endedCharge,
+  ...payerEmailParameters,
+  email_claimed_until: 'timestamptz',
 } as const;
 
 /** A charge that has not ended, with its series at that time. */
@@ -70,7 +53,7 @@ export type StartedCharge = Values<typeof startedCharge.parameters>;
 
 /** The node that writes the receipt sends it and has claimed it. */
 export type ApprovedCharge = {
-  readonly written: Values<typeof approvedCharge.parameters>;
+  readonly written: Values<typeof approvedCharge>;
   readonly payerEmail: PayerEmail | undefined;
 };
 
@@ -95,7 +78,7 @@ export function endedChargeOf(
   { stored, attempt }: PendingCharge,
   { ending, facts, stop, notBefore, declineClass: helper }: ChargeEnd,
   now: Instant,
-): Values<typeof endedCharge.parameters> {
+): Values<typeof endedCharge> {
   const declined = ending.outcome === 'declined' ? ending : undefined;
   const by = stop ?? notBefore;
   return {

@@ -172,7 +172,7 @@ test('a recurring charge takes three, its step with the bank two more, and its r
     'read_charge_history',
     'insert_charge',
     'read_encrypted_card',
-    'change_charged_payment',
+    'approve_charge',
     'read_invoice',
     'end_payer_email',
   ]);
