@@ -2,6 +2,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
+import { writeStatement } from '../../platform/database/batches/write-statement.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { NewPayerEmail, PayerEmail, PaymentOfEmail } from '../domain/payer-email.ts';
 import { defined } from '../../defined.ts';
@@ -99,9 +100,9 @@ const readOutbox = statement({
 });
 
 /** A second node that ends the same email changes nothing. */
-const endPayerEmailRow = statement({
+const endPayerEmailRow = writeStatement({
   name: 'end_payer_email',
-  parameters: {
+  change: {
     invoice_id: 'text',
     payment_id: 'text',
     status: columns.status,
@@ -112,10 +113,7 @@ const endPayerEmailRow = statement({
     refusal: 'text?',
   },
   row: {},
-  text: `update payer_email
-         set status = :status, ended_at = :now, subject = :subject, text_body = :text_body, html_body = :html_body,
-             refusal = :refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
-         where invoice_id = :invoice_id and payment_id = :payment_id and status = 'waiting'`,
+  text: 'select asker from end_payer_emails(:changes)',
 });
 
 export async function storePayerEmail(tx: Database, email: NewPayerEmail, now: Instant): Promise<void> {

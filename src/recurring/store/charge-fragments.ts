@@ -1,5 +1,5 @@
-// What a charge changes of its series, as part of the statement that changes the payment, in one round trip. A version
-// conflict of the series fails the whole statement.
+// What a charge changes of its series, as a part of the statement that changes the payment. The functions start_charges and
+// approve_charges write both.
 import type { Instant } from '../../clock.ts';
 import { oneOf } from '../../platform/database/codec.ts';
 import { stored, type Values } from '../../platform/database/statement.ts';
@@ -11,21 +11,17 @@ import { payerEmailParameters, payerEmailValues } from '../../receipts/store/pay
 import { declineClass } from './codec.ts';
 import { changeOf, seriesChange, type StoredSeries } from './series.ts';
 
-/** The statement also has `:invoice_id`, `:payment_id` and the amount. */
 export const startedCharge = {
-  parameters: { ...seriesChange.parameters, series_card_stops: 'int4', is_retry: 'bool', packs: 'text' },
-  text: `${seriesChange.text('card_stops = :series_card_stops')}, attempted as (
-      insert into series_attempt
-        (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
-      select series_id, :invoice_id, :payment_id, changed_at, :amount_minor, :currency, :is_retry, :packs, 'pending'
-      from changed_series
-    )`,
+  ...seriesChange,
+  series_card_stops: 'int4',
+  is_retry: 'bool',
+  packs: 'text',
 } as const;
 
 const outcome = oneOf<ChargeOutcome['outcome']>('approved', 'declined', 'lost', 'unsent');
 
 export const endedCharge = {
-  ...seriesChange.parameters,
+  ...seriesChange,
   invoice_id: 'text',
   payment_id: 'text',
   attempt_outcome: stored('text', outcome),
@@ -49,7 +45,7 @@ export const approvedCharge = {
 /** A charge that has not ended, with its series at that time. */
 export type PendingCharge = { readonly stored: StoredSeries; readonly attempt: Attempt };
 
-export type StartedCharge = Values<typeof startedCharge.parameters>;
+export type StartedCharge = Values<typeof startedCharge>;
 
 /** The node that writes the receipt sends it and has claimed it. */
 export type ApprovedCharge = {

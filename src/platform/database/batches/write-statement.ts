@@ -1,6 +1,6 @@
 // A statement that writes changes of many callers at once. It has one text, which reads the changes from one list.
 import { inJson } from '../many-rows.ts';
-import { statement, typeOf, type Columns, type Statement } from '../statement.ts';
+import { statement, typeOf, type Column, type Columns, type Statement } from '../statement.ts';
 
 export type WriteStatement<Change extends Columns = Columns, Row extends Columns = Columns> = Statement<
   Change,
@@ -35,6 +35,12 @@ export function writeStatement<const Change extends Columns, const Row extends C
     together,
     writes: true,
   };
+}
+
+/** The changes as rows, for a text that reads them itself. */
+export function changesOf(change: Columns): string {
+  const columns = Object.entries<Column>(change).map(([name, type]) => `${name} ${typeOf(type).replace('?', '')}`);
+  return `json_to_recordset(:changes) as change (asker int4, ${columns.join(', ')})`;
 }
 
 export function isWriteStatement<P extends Columns, R extends Columns>(

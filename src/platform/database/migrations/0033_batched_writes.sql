@@ -177,3 +177,103 @@ begin
   -- Last, because the balances of busy accounts stay locked until the end.
   perform record_journals(aggregates, operations, times, journals);
 end $$;
+
+-- Locks the rows that a new charge changes, as above.
+create function lock_new_charge(of_series text, of_series_version int, of_card_stops int, of_invoice text, of_invoice_version int, waits boolean)
+returns boolean language plpgsql as $$
+begin
+  if waits then
+    perform from series, invoice
+    where series_id = of_series and series.version = of_series_version and card_stops = of_card_stops
+      and invoice_id = of_invoice and invoice.version = of_invoice_version
+    for no key update;
+  else
+    perform from series, invoice
+    where series_id = of_series and series.version = of_series_version and card_stops = of_card_stops
+      and invoice_id = of_invoice and invoice.version = of_invoice_version
+    for no key update skip locked;
+  end if;
+  return found;
+end $$;
+
+-- Writes charges that are about to be sent, each with its invoice and series. A taken external ID fails a change that is alone.
+create function start_charges(changes json) returns table (asker int) language plpgsql as $$
+declare
+  is_alone constant boolean := json_array_length(changes) = 1;
+  change record;
+  changed record;
+begin
+  for change in
+    select * from json_to_recordset(changes) as one (asker int, invoice_id text, payment_id text, party_id text, shop_id text, version int,
+      status text, created_at timestamptz, amount_minor bigint, currency text, captured_minor bigint, refunded_minor bigint, terms json,
+      state json, external_id text, invoice_version int, fingerprint bytea, wake_at timestamptz, attempts int, happened_at timestamptz,
+      facts json, exchanges json, series_id text, series_version int, series_status text, series_chain text, series_state json,
+      series_changed_at timestamptz, series_wake_at timestamptz, series_facts json, series_card_stops int, is_retry boolean, packs text)
+    order by series_id collate "C", one.asker
+  loop
+    continue when not lock_new_charge(change.series_id, change.series_version, change.series_card_stops, change.invoice_id,
+      change.invoice_version, is_alone);
+    if change.external_id is not null then
+      continue when not is_alone and exists (
+        select from external_id as claim
+        where claim.party_id = change.party_id and operation = 'createPayment' and claim.external_id = change.external_id
+      );
+      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+      values (change.party_id, 'createPayment', change.external_id, change.invoice_id || '.' || change.payment_id, change.fingerprint);
+    end if;
+
+    update series
+    set version = series.version + 1, status = change.series_status, chain = change.series_chain, state = change.series_state,
+        changed_at = change.series_changed_at, wake_at = change.series_wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+    where series_id = change.series_id;
+    perform append_event('series', change.series_id, change.series_version + 1, change.party_id, change.series_changed_at,
+      change.series_facts);
+
+    insert into series_attempt (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
+    values (change.series_id, change.invoice_id, change.payment_id, change.series_changed_at, change.amount_minor, change.currency,
+      change.is_retry, change.packs, 'pending');
+
+    insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor,
+      refunded_minor, terms, state, external_id, wake_at, attempts)
+    values (change.invoice_id, change.payment_id, change.party_id, change.shop_id, change.version, change.status, change.created_at,
+      change.amount_minor, change.currency, change.captured_minor, change.refunded_minor, change.terms, change.state,
+      change.external_id, change.wake_at, change.attempts);
+
+    update invoice
+    set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, change.happened_at),
+        payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
+    where invoice_id = change.invoice_id
+    returning append_event('invoice', invoice_id, invoice.version, party_id, changed_at, change.facts)
+    into changed;
+
+    perform record_exchanges(change.exchanges);
+    asker := change.asker;
+    return next;
+  end loop;
+end $$;
+
+-- Ends emails that were sent, kept or refused. An email that has ended stays as it is.
+create function end_payer_emails(changes json) returns table (asker int) language plpgsql as $$
+declare
+  is_alone constant boolean := json_array_length(changes) = 1;
+  change record;
+begin
+  for change in
+    select * from json_to_recordset(changes) as one (asker int, invoice_id text, payment_id text, status text, now timestamptz, subject text,
+      text_body text, html_body text, refusal text)
+    order by invoice_id collate "C", payment_id collate "C"
+  loop
+    if not is_alone then
+      perform from payer_email
+      where invoice_id = change.invoice_id and payment_id = change.payment_id and status = 'waiting' for no key update skip locked;
+      continue when not found;
+    end if;
+    update payer_email
+    set status = change.status, ended_at = change.now, subject = change.subject, text_body = change.text_body,
+        html_body = change.html_body, refusal = change.refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+    where invoice_id = change.invoice_id and payment_id = change.payment_id and status = 'waiting';
+    continue when not found;
+    asker := change.asker;
+    return next;
+  end loop;
+end $$;
