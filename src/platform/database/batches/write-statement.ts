@@ -1,5 +1,4 @@
 // A statement that writes changes of many callers at once. It has one text, which reads the changes from one list.
-import { inJson } from '../many-rows.ts';
 import { statement, typeOf, type Column, type Columns, type Statement } from '../statement.ts';
 
 export type WriteStatement<Change extends Columns = Columns, Row extends Columns = Columns> = Statement<
