@@ -5,12 +5,7 @@ import { retryOnConflict, type Database } from '../../platform/database/database
 import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import { changesOf, writeStatement } from '../../platform/database/batches/write-statement.ts';
 import { findByExternalId } from '../../platform/database/external-id.ts';
-import {
-  columnList,
-  statement,
-  stored,
-  type Values,
-} from '../../platform/database/statement.ts';
+import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import { changedWith, createdWith } from '../../platform/events/log.ts';
 import { anyObject, currency } from '../../platform/database/codec.ts';
 import { mandateTerms } from '../../receipts/store/codec.ts';

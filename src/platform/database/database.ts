@@ -353,7 +353,8 @@ function runAlone(
   return async (statement, parameters) => {
     type Rows = Values<typeof statement.row>[];
     if (isReadStatement(statement)) return (await reads(statement, valuesOf(statement, parameters))) as Rows;
-    if (isWriteStatement(statement)) return (await writes(statement, valuesOf(statement, parameters))) as Rows;
+    if (isWriteStatement(statement))
+      return (await writes(statement, valuesOf(statement, parameters))) as Rows;
     return withClient((client) => runOn(client, statement, parameters));
   };
 }

@@ -38,7 +38,9 @@ export function writeStatement<const Change extends Columns, const Row extends C
 
 /** The changes as rows, for a text that reads them itself. */
 export function changesOf(change: Columns): string {
-  const columns = Object.entries<Column>(change).map(([name, type]) => `${name} ${typeOf(type).replace('?', '')}`);
+  const columns = Object.entries<Column>(change).map(
+    ([name, type]) => `${name} ${typeOf(type).replace('?', '')}`,
+  );
   return `json_to_recordset(:changes) as change (asker int4, ${columns.join(', ')})`;
 }
 
