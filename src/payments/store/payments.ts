@@ -43,7 +43,7 @@ import {
   startedCharge,
   type PendingCharge,
   type StartedCharge,
-} from '../../recurring/store/charge-fragments.ts';
+} from '../../recurring/store/charge-changes.ts';
 import { exchangesOfChange } from '../domain/exchanges/exchanges.ts';
 import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';

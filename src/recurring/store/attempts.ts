@@ -6,7 +6,7 @@ import { readStatement } from '../../platform/database/batches/read-statement.ts
 import { currency, flag, list, mapped, object, text, type Codec } from '../../platform/database/codec.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
-import { endedCharge, endedChargeOf, type PendingCharge } from './charge-fragments.ts';
+import { endedCharge, endedChargeOf, type PendingCharge } from './charge-changes.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { CardStop, ChargeHistory, Decline } from '../../retry-rules/domain/may-charge.ts';
 import type { Attempt, ChargeEnd, PaymentRef, Stopped } from '../domain/series.ts';

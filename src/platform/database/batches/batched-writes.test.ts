@@ -1,8 +1,11 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts';
+import { openRelay } from '../../../../test/support/database/relay.ts';
+import { stayOpen } from '../../../../test/support/database/waiting.ts';
+import { openDatabase } from '../database.ts';
 import { DatabaseUnavailable, OutcomeUnknown } from '../connections/unavailable.ts';
-import type { Statement } from '../statement.ts';
+import { statement, type Statement } from '../statement.ts';
 import { openBatchedWrites } from './batched-writes.ts';
 import { changesOf, writeStatement } from './write-statement.ts';
 
@@ -12,6 +15,21 @@ const writeNote = writeStatement({
   change: note,
   row: { version: 'int4' },
   text: 'select asker, version from write_notes(:changes)',
+});
+
+const lockNote = statement({
+  name: 'test_lock_note',
+  parameters: { note_id: 'text' },
+  row: {},
+  text: 'select from note where note_id = :note_id for update',
+});
+
+/** Who waits for a name that another transaction has written. */
+const countBlocked = statement({
+  name: 'test_count_blocked',
+  parameters: {},
+  row: { count: 'int4' },
+  text: `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
 });
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -227,34 +245,63 @@ describe('on PostgreSQL', () => {
 
   test('a row that another transaction has locked delays its own change alone', async () => {
     await make(['free', 'held', 'other']);
-    await db.database
-      .transaction(async (tx) => {
-        expect(await tx.run(writeNote, { note_id: 'held', version: 1, name: null })).toMatchObject([
-          { version: 2 },
-        ]);
-        const held = write('held', 2);
-        expect(await Promise.all([write('free'), write('other')])).toEqual([
-          [{ version: 2 }],
-          [{ version: 2 }],
-        ]);
-        tx.afterCommit(() => void held.then((answer) => expect(answer).toEqual([{ version: 3 }])));
-        return { held };
-      })
-      .then(async ({ held }) => expect(await held).toEqual([{ version: 3 }]));
+    let held: Promise<unknown> = Promise.resolve();
+    await db.database.transaction(async (tx) => {
+      await tx.run(stayOpen, {});
+      await tx.run(lockNote, { note_id: 'held' });
+      held = write('held');
+      expect(await Promise.all([write('free'), write('other')])).toEqual([
+        [{ version: 2 }],
+        [{ version: 2 }],
+      ]);
+    });
+    expect(await held).toEqual([{ version: 2 }]);
   });
 
-  test('a connection that is lost says nothing about any of them, and nothing is sent again', async () => {
-    await make(['x', 'y']);
+  function watchNames(): string[] {
     const names: string[] = [];
     const query = pg.Client.prototype.query;
     vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...asked: any[]) {
       names.push(asked[0].name ?? asked[0]);
       return (query as any).apply(this, asked);
     });
+    return names;
+  }
+
+  test('a session that the server ends has written none of them, and nothing is sent again', async () => {
+    await make(['x', 'y']);
+    const names = watchNames();
     const answers = await Promise.all([write('x'), write('y', 1, 'ends the session')]);
     for (const answer of answers) expect(answer).toBeInstanceOf(DatabaseUnavailable);
     expect(names.filter((name) => name === 'test_write_note')).toHaveLength(1);
     expect(await versions('x')).toEqual([{ note_id: 'x', version: 1 }]);
+  });
+
+  test('of a connection that is lost without a word all callers learn that the outcome is unknown', async () => {
+    await make(['lost-1', 'lost-2', 'namesake']);
+    const { host, port, ...login } = inject('cluster');
+    const relay = await openRelay({ host, port });
+    const database = new URL(db.url.replace('@/', '@host/')).pathname.slice(1);
+    const connection = { ...login, host: relay.host, port: relay.port, database };
+    const far = openDatabase({ connection, maxConnections: 3 });
+    try {
+      await far.run(writeNote, { note_id: 'nothing', version: 1, name: null });
+      await db.database.transaction(async (tx) => {
+        await tx.run(stayOpen, {});
+        await tx.run(writeNote, { note_id: 'namesake', version: 1, name: 'same' });
+        const names = watchNames();
+        const ask = (note_id: string, name: string | null) =>
+          answerOf(far.run(writeNote, { note_id, version: 1, name }));
+        const asked = [ask('lost-1', null), ask('lost-2', 'same')];
+        await expect.poll(() => db.database.run(countBlocked, {})).toEqual([{ count: 1 }]);
+        relay.cut();
+        for (const answer of await Promise.all(asked)) expect(answer).toBeInstanceOf(OutcomeUnknown);
+        expect(names.filter((name) => name === 'test_write_note')).toHaveLength(1);
+      });
+    } finally {
+      await far.end();
+      relay.close();
+    }
   });
 
   test('values of every type arrive, alone and together', async () => {
