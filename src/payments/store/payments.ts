@@ -92,8 +92,8 @@ export async function isAuthenticationUsed(
 }
 
 /**
- * If the invoice has changed since it was read, or a limit is reached, the card is not retained. The card may also be gone. A taken
- * external ID fails the whole statement.
+ * If the invoice has changed since it was read, a limit is reached or the card is gone, no card is retained. A taken external ID fails the
+ * whole statement.
  */
 const insertPayment = statement({
   name: 'insert_payment',

@@ -102,8 +102,8 @@ const readHistoryRow = readStatement({
 });
 
 /**
- * An ended charge does not end again. A charge that was given up is approved after all if its bank refuses every way back. No row: the
- * transaction must roll back.
+ * No row if the charge has ended: the transaction must roll back. A charge that was given up is approved after all if its bank refuses
+ * every way back.
  */
 const endCharge = statement({
   name: 'end_charge',

@@ -1,5 +1,5 @@
-// The callers of statements that are sent together. Each statement has a line of its own. While one batch of it is with PostgreSQL the
-// next gathers; a caller alone waits for no other.
+// The callers of statements that are sent together, in a line for each statement. While one batch is with PostgreSQL the next gathers; a
+// caller alone waits for no other.
 import type pg from 'pg';
 import type { Statement } from '../statement.ts';
 

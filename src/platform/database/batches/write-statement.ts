@@ -7,8 +7,8 @@ export type WriteStatement<Change extends Columns = Columns, Row extends Columns
 > & { readonly together: Statement; readonly writes: true };
 
 /**
- * The text takes the list as `:changes` and returns a row for each change that it has written, with the member `asker` of that change. It
- * writes a change whole or not at all. It waits for a row that another transaction holds only if the change is alone.
+ * The text takes the list as `:changes`, writes each change whole or not at all, and returns a row with its `asker` for each one written.
+ * It waits for a row that another transaction holds only if the change is alone.
  */
 export function writeStatement<const Change extends Columns, const Row extends Columns>(definition: {
   name: string;
