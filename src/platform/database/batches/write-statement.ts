@@ -7,7 +7,7 @@ export type WriteStatement<Change extends Columns = Columns, Row extends Columns
 > & { readonly together: Statement; readonly writes: true };
 
 /**
- * The text takes the list as `:changes`, writes each change whole or not at all, and returns a row with its `asker` for each one written.
+ * The text takes the list `:changes`, writes each change whole or not at all, and returns a row with its `asker` for each written one.
  * It waits for a row that another transaction holds only if the change is alone.
  */
 export function writeStatement<const Change extends Columns, const Row extends Columns>(definition: {
