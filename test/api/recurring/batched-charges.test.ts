@@ -169,6 +169,7 @@ test('of 50 charges of one series one is made, in one statement and across two n
 test('a series that another transaction has locked delays its own charge alone', async () => {
   const [first, ...others] = parents.slice(0, 7);
   const { database } = world.service;
+  const sizes = sizesOf('start_charge');
   const answers = gather('start_charge', 7);
   let all: Promise<string[]> = Promise.resolve([]);
   await database.transaction(async (tx) => {
@@ -178,6 +179,8 @@ test('a series that another transaction has locked delays its own charge alone',
     all = Promise.all(charges).then((made) => made.map(({ body }) => body.invoiceID));
     const made = await Promise.all(charges.slice(1));
     expect(made.map(({ status }) => status)).toEqual(others.map(() => 201));
+    // No limit on time had to end the wait.
+    expect(sizes).toEqual([7, 1]);
   });
   const invoices = await all;
   expect((await answers).map(({ status }) => status)).toEqual(parents.slice(0, 7).map(() => 'fulfilled'));
