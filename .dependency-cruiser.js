@@ -154,7 +154,7 @@ const sharedStores = [
   'acquiring/exchange-log/store/exchange-rows.ts',
   'acquiring/reconciliation/source.store.ts',
   'cards/store/attempt-counting.ts',
-  'recurring/store/charge-fragments.ts',
+  'recurring/store/charge-changes.ts',
   'receipts/store/payer-emails.ts',
   'payments/store/(refunds|rows|searched).ts',
   'invoices/store/invoices.ts',

@@ -24,6 +24,84 @@ begin
   return version;
 end $$;
 
+create or replace function public.approve_charges(changes json)
+ returns table(asker integer, is_posted boolean)
+ language plpgsql
+as $$
+declare
+  is_alone constant boolean := json_array_length(changes) = 1;
+  change record;
+  changed record;
+  aggregates text[] := '{}';
+  operations text[] := '{}';
+  times timestamptz[] := '{}';
+  journals json[] := '{}';
+begin
+  for change in
+    select * from json_to_recordset(changes) as one (asker int, invoice_id text, payment_id text, version int, status text,
+      captured_minor bigint, refunded_minor bigint, state json, wake_at timestamptz, attempts int, invoice_paid boolean,
+      in_progress boolean, events json, happened_at timestamptz, exchanges json, journal_operation text, journal_entries json,
+      series_id text, series_version int, series_status text, series_chain text, series_state json, series_changed_at timestamptz,
+      series_wake_at timestamptz, series_facts json, attempt_is_captured boolean, attempt_held_until timestamptz,
+      attempt_network text, attempt_code text, attempt_advice text, attempt_effect text, attempt_rule text, attempt_pack text, attempt_class text, email_recipient text, email_paid_at timestamptz, email_amount_minor bigint, email_currency text, email_reference text,
+      email_approval_code text, email_content json, email_claimed_until timestamptz)
+    order by series_id collate "C", one.asker
+  loop
+    continue when not lock_approved_charge(change.series_id, change.series_version, change.invoice_id, change.payment_id,
+      change.version, is_alone);
+
+    update series
+    set version = series.version + 1, status = change.series_status, chain = change.series_chain, state = change.series_state,
+        changed_at = change.series_changed_at, wake_at = change.series_wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+    where series_id = change.series_id
+    returning party_id, append_event('series', series_id, series.version, party_id, changed_at, change.series_facts)
+    into changed;
+
+    update series_attempt
+    set outcome = 'approved', ended_at = change.series_changed_at,
+        captured_at = case when change.attempt_is_captured then change.series_changed_at end, held_until = change.attempt_held_until,
+        network = change.attempt_network, code = change.attempt_code, advice = change.attempt_advice, effect = change.attempt_effect, rule = change.attempt_rule,
+        pack = change.attempt_pack, decline_class = change.attempt_class
+    where series_id = change.series_id and invoice_id = change.invoice_id and payment_id = change.payment_id;
+
+    insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency,
+      reference, approval_code, content, wake_at, attempts)
+    select change.invoice_id, change.payment_id, changed.party_id, change.series_id, 'waiting', change.happened_at,
+      change.email_recipient, change.email_paid_at, change.email_amount_minor, change.email_currency, change.email_reference,
+      change.email_approval_code, change.email_content, change.email_claimed_until, 1
+    where change.email_recipient is not null
+    on conflict do nothing;
+    is_posted := found;
+
+    update payment
+    set version = payment.version + 1, status = change.status, captured_minor = change.captured_minor,
+        refunded_minor = change.refunded_minor, state = change.state, wake_at = change.wake_at, attempts = change.attempts,
+        stuck_at = null, stuck_reason = null
+    where invoice_id = change.invoice_id and payment_id = change.payment_id;
+
+    update invoice
+    set version = invoice.version + json_array_length(change.events),
+        changed_at = greatest(invoice.changed_at, change.happened_at),
+        status = case when change.invoice_paid then 'paid' else invoice.status end, payment_in_progress = change.in_progress,
+        wake_at = case when change.in_progress or change.invoice_paid or invoice.status <> 'unpaid' then null else due_date end
+    where invoice_id = change.invoice_id
+    returning changed_at, append_events('invoice', invoice_id, invoice.version, party_id, changed_at, change.events)
+    into changed;
+
+    perform record_exchanges(change.exchanges);
+    if change.journal_entries is not null then
+      aggregates := aggregates || change.invoice_id;
+      operations := operations || change.journal_operation;
+      times := times || changed.changed_at;
+      journals := journals || change.journal_entries;
+    end if;
+    asker := change.asker;
+    return next;
+  end loop;
+  -- Last, because the balances of busy accounts stay locked until the end.
+  perform record_journals(aggregates, operations, times, journals);
+end $$;
+
 create or replace function public.claim_external_id(for_party text, for_operation text, external text, entity text, request_fingerprint bytea)
  returns boolean
  language plpgsql
@@ -67,6 +145,34 @@ begin
   return json_array_length(counters);
 end $$;
 
+create or replace function public.end_payer_emails(changes json)
+ returns table(asker integer)
+ language plpgsql
+as $$
+declare
+  is_alone constant boolean := json_array_length(changes) = 1;
+  change record;
+begin
+  for change in
+    select * from json_to_recordset(changes) as one (asker int, invoice_id text, payment_id text, status text, now timestamptz, subject text,
+      text_body text, html_body text, refusal text)
+    order by invoice_id collate "C", payment_id collate "C"
+  loop
+    if not is_alone then
+      perform from payer_email
+      where invoice_id = change.invoice_id and payment_id = change.payment_id and status = 'waiting' for no key update skip locked;
+      continue when not found;
+    end if;
+    update payer_email
+    set status = change.status, ended_at = change.now, subject = change.subject, text_body = change.text_body,
+        html_body = change.html_body, refusal = change.refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+    where invoice_id = change.invoice_id and payment_id = change.payment_id and status = 'waiting';
+    continue when not found;
+    asker := change.asker;
+    return next;
+  end loop;
+end $$;
+
 create or replace function public.forbid_change()
  returns trigger
  language plpgsql
@@ -97,6 +203,50 @@ as $$
   ) as leg
   group by account_id, shard
 $$;
+
+create or replace function public.lock_approved_charge(of_series text, of_series_version integer, of_invoice text, of_payment text, of_version integer, waits boolean)
+ returns boolean
+ language plpgsql
+as $$
+begin
+  if waits then
+    perform from series
+    join series_attempt as attempt using (series_id)
+    join payment using (invoice_id, payment_id)
+    join invoice using (invoice_id)
+    where series.series_id = of_series and series.version = of_series_version and attempt.invoice_id = of_invoice
+      and attempt.payment_id = of_payment and attempt.outcome in ('pending', 'unsent', 'lost') and payment.version = of_version
+    for no key update;
+  else
+    perform from series
+    join series_attempt as attempt using (series_id)
+    join payment using (invoice_id, payment_id)
+    join invoice using (invoice_id)
+    where series.series_id = of_series and series.version = of_series_version and attempt.invoice_id = of_invoice
+      and attempt.payment_id = of_payment and attempt.outcome in ('pending', 'unsent', 'lost') and payment.version = of_version
+    for no key update skip locked;
+  end if;
+  return found;
+end $$;
+
+create or replace function public.lock_new_charge(of_series text, of_series_version integer, of_card_stops integer, of_invoice text, of_invoice_version integer, waits boolean)
+ returns boolean
+ language plpgsql
+as $$
+begin
+  if waits then
+    perform from series, invoice
+    where series_id = of_series and series.version = of_series_version and card_stops = of_card_stops
+      and invoice_id = of_invoice and invoice.version = of_invoice_version
+    for no key update;
+  else
+    perform from series, invoice
+    where series_id = of_series and series.version = of_series_version and card_stops = of_card_stops
+      and invoice_id = of_invoice and invoice.version = of_invoice_version
+    for no key update skip locked;
+  end if;
+  return found;
+end $$;
 
 create or replace function public.post_journal(for_aggregate text, for_operation text, happened timestamp with time zone, entries json)
  returns text
@@ -242,47 +392,48 @@ begin
   return 'posted';
 end $$;
 
-create or replace function public.post_single(for_aggregate text, for_operation text, happened timestamp with time zone, entries json)
- returns text
+create or replace function public.post_singles(aggregates text[], operations text[], times timestamp with time zone[], journals json[])
+ returns boolean
  language plpgsql
 as $$
 declare
-  entry   record;
+  moves ledger_transfer[];
   written int;
+  change record;
 begin
-  select given.step, given.minor, given.debit, given.credit,
-    case when debited.shards = 0 then 0 else 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, debited.shards)::int end as debit_shard,
-    case when credited.shards = 0 then 0 else 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, credited.shards)::int end as credit_shard
-  into entry
-  from json_to_recordset(entries) as given (step text, phase text, debit text, credit text, minor bigint)
-  join ledger_account as debited on debited.account_id = given.debit and not debited.forbids_overdraft
-  join ledger_account as credited on credited.account_id = given.credit
-  where json_array_length(entries) = 1 and given.phase = 'single' and given.minor > 0;
-  if not found then return null; end if;
+  select array_agg((aggregate_id, operation_id, step, phase, false, debit,
+    case when debited.shards = 0 then 0 else 1 + mod(hashtextextended(aggregates[1], 0) & 9223372036854775807, debited.shards)::int end,
+    credit,
+    case when credited.shards = 0 then 0 else 1 + mod(hashtextextended(aggregates[1], 0) & 9223372036854775807, credited.shards)::int end,
+    minor, 0, happened, now())::ledger_transfer)
+  into moves
+  from unnest(aggregates, operations, times, journals) as journal (aggregate_id, operation_id, happened, entries)
+  cross join lateral json_to_recordset(entries) as entry (step text, phase text, debit text, credit text, minor bigint)
+  -- With `offset 0` PostgreSQL plans these on their own: by the index, whatever the table held when the plan was made.
+  cross join lateral (
+    select shards from ledger_account where account_id = debit and not forbids_overdraft offset 0
+  ) as debited
+  cross join lateral (select shards from ledger_account where account_id = credit offset 0) as credited
+  where json_array_length(entries) = 1 and phase = 'single' and minor > 0;
+  if cardinality(moves) is distinct from cardinality(aggregates) then return false; end if;
 
-  insert into ledger_transfer (aggregate_id, operation_id, step, phase, completes_pending, debit_account, debit_shard, credit_account,
-    credit_shard, posted_minor, pending_minor, happened_at)
-  values (for_aggregate, for_operation, entry.step, 'single', false, entry.debit, entry.debit_shard, entry.credit,
-    entry.credit_shard, entry.minor, 0, happened)
-  on conflict do nothing;
+  insert into ledger_transfer select * from unnest(moves) on conflict do nothing;
   get diagnostics written = row_count;
-  if written = 0 then return null; end if;
+  if written = 0 then return false; end if;
+  if written < cardinality(moves) then
+    raise exception using errcode = 'serialization_failure', message = 'ledger: some of the journals are written already';
+  end if;
 
-  -- In the order in which every journal locks them.
-  if entry.debit collate "C" < entry.credit collate "C" then
-    update ledger_balance set debits_posted = debits_posted + entry.minor
-    where account_id = entry.debit and shard = entry.debit_shard;
-    if not found then raise exception 'ledger: account % has no shard %', entry.debit, entry.debit_shard; end if;
-  end if;
-  update ledger_balance set credits_posted = credits_posted + entry.minor
-  where account_id = entry.credit and shard = entry.credit_shard;
-  if not found then raise exception 'ledger: account % has no shard %', entry.credit, entry.credit_shard; end if;
-  if entry.debit collate "C" >= entry.credit collate "C" then
-    update ledger_balance set debits_posted = debits_posted + entry.minor
-    where account_id = entry.debit and shard = entry.debit_shard;
-    if not found then raise exception 'ledger: account % has no shard %', entry.debit, entry.debit_shard; end if;
-  end if;
-  return 'posted';
+  for change in select * from ledger_changes(moves) order by account_id collate "C", shard loop
+    update ledger_balance as balance
+    set debits_posted = balance.debits_posted + change.debits_posted,
+        credits_posted = balance.credits_posted + change.credits_posted
+    where account_id = change.account_id and shard = change.shard;
+    if not found then
+      raise exception 'ledger: account % has no shard %', change.account_id, change.shard;
+    end if;
+  end loop;
+  return true;
 end $$;
 
 create or replace function public.record_exchanges(exchanges json)
@@ -311,14 +462,24 @@ create or replace function public.record_journal(for_aggregate text, for_operati
  returns text
  language plpgsql
 as $$
+begin
+  if entries is null then return null; end if;
+  return record_journals(array[for_aggregate], array[for_operation], array[happened], array[entries]);
+end $$;
+
+create or replace function public.record_journals(aggregates text[], operations text[], times timestamp with time zone[], journals json[])
+ returns text
+ language plpgsql
+as $$
 declare
   outcome text;
 begin
-  if entries is null then return null; end if;
-  outcome := post_single(for_aggregate, for_operation, happened, entries);
-  if outcome is null then
-    outcome := post_journal(for_aggregate, for_operation, happened, entries);
+  if cardinality(aggregates) = 0 then return null; end if;
+  if post_singles(aggregates, operations, times, journals) then return 'posted'; end if;
+  if cardinality(aggregates) > 1 then
+    raise exception using errcode = 'LE004', message = 'ledger: one of the journals needs a statement of its own';
   end if;
+  outcome := post_journal(aggregates[1], operations[1], times[1], journals[1]);
   if outcome = 'accountMissing' then
     raise exception using errcode = 'LE002', message = 'ledger: an account does not exist yet';
   elsif outcome = 'insufficient' then
@@ -333,6 +494,64 @@ create or replace function public.reject_over_limit(counted json)
 as $$
 begin
   raise exception using errcode = 'PL001', message = 'a payout passes a limit of its wallet', detail = counted::text;
+end $$;
+
+create or replace function public.start_charges(changes json)
+ returns table(asker integer)
+ language plpgsql
+as $$
+declare
+  is_alone constant boolean := json_array_length(changes) = 1;
+  change record;
+  changed record;
+begin
+  for change in
+    select * from json_to_recordset(changes) as one (asker int, invoice_id text, payment_id text, party_id text, shop_id text, version int,
+      status text, created_at timestamptz, amount_minor bigint, currency text, captured_minor bigint, refunded_minor bigint, terms json,
+      state json, external_id text, invoice_version int, fingerprint bytea, wake_at timestamptz, attempts int, happened_at timestamptz,
+      facts json, exchanges json, series_id text, series_version int, series_status text, series_chain text, series_state json,
+      series_changed_at timestamptz, series_wake_at timestamptz, series_facts json, series_card_stops int, is_retry boolean, packs text)
+    order by series_id collate "C", one.asker
+  loop
+    continue when not lock_new_charge(change.series_id, change.series_version, change.series_card_stops, change.invoice_id,
+      change.invoice_version, is_alone);
+    if change.external_id is not null then
+      continue when not is_alone and exists (
+        select from external_id as claim
+        where claim.party_id = change.party_id and operation = 'createPayment' and claim.external_id = change.external_id
+      );
+      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+      values (change.party_id, 'createPayment', change.external_id, change.invoice_id || '.' || change.payment_id, change.fingerprint);
+    end if;
+
+    update series
+    set version = series.version + 1, status = change.series_status, chain = change.series_chain, state = change.series_state,
+        changed_at = change.series_changed_at, wake_at = change.series_wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+    where series_id = change.series_id;
+    perform append_event('series', change.series_id, change.series_version + 1, change.party_id, change.series_changed_at,
+      change.series_facts);
+
+    insert into series_attempt (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
+    values (change.series_id, change.invoice_id, change.payment_id, change.series_changed_at, change.amount_minor, change.currency,
+      change.is_retry, change.packs, 'pending');
+
+    insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor,
+      refunded_minor, terms, state, external_id, wake_at, attempts)
+    values (change.invoice_id, change.payment_id, change.party_id, change.shop_id, change.version, change.status, change.created_at,
+      change.amount_minor, change.currency, change.captured_minor, change.refunded_minor, change.terms, change.state,
+      change.external_id, change.wake_at, change.attempts);
+
+    update invoice
+    set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, change.happened_at),
+        payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
+    where invoice_id = change.invoice_id
+    returning append_event('invoice', invoice_id, invoice.version, party_id, changed_at, change.facts)
+    into changed;
+
+    perform record_exchanges(change.exchanges);
+    asker := change.asker;
+    return next;
+  end loop;
 end $$;
 
 create or replace function public.times_since(times timestamp with time zone[], since timestamp with time zone)

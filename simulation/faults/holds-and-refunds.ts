@@ -42,8 +42,9 @@ export const faultsOfHoldsAndRefunds: Faults = {
     edits: [
       {
         within: 'insertInvoice',
-        replace: "append_event('invoice', invoice_id, version, party_id, changed_at, :facts) as version",
-        by: 'case when :facts::json is not null then version end as version',
+        replace:
+          "append_event('invoice', invoice_id, made.version, made.party_id, changed_at, facts) as version",
+        by: 'case when facts is not null then made.version end as version',
       },
       {
         within: 'changeInvoiceRow',
@@ -263,7 +264,12 @@ const changeInvoiceRow =`,
     does: 'An invoice does not know that a payment is in progress.',
     edits: [
       {
-        within: 'insertText',
+        within: 'insertPayment',
+        replace: 'payment_in_progress = true',
+        by: 'payment_in_progress = false',
+      },
+      {
+        within: 'start_charges',
         replace: 'payment_in_progress = true',
         by: 'payment_in_progress = false',
       },

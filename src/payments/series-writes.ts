@@ -5,7 +5,7 @@ import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Charging, Consents, StoredSeries } from '../recurring/port.ts';
 import type { PaymentRef } from '../recurring/domain/series.ts';
-import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fragments.ts';
+import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-changes.ts';
 import type { Approval } from '../acquiring/authorisation/domain/approval.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';

@@ -27,7 +27,7 @@ import {
   storeHoldEnd,
   storeInvoiceStop,
 } from './store/attempts.ts';
-import { approvedChargeOf, startedChargeOf, type PendingCharge } from './store/charge-fragments.ts';
+import { approvedChargeOf, startedChargeOf, type PendingCharge } from './store/charge-changes.ts';
 import { findSeries, lockSeries, mustLockSeries, type StoredSeries } from './store/series.ts';
 
 type Deps = {

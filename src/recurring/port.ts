@@ -5,7 +5,7 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { LoggedEvent } from '../platform/events/domain/topic.ts';
 import type { Money } from '../money.ts';
-import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-fragments.ts';
+import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-changes.ts';
 import type { Bundle } from './consent-bundle.ts';
 import type { Paid, ReceiptRequest, ReceiptSource } from '../receipts/domain/payer-email.ts';
 import type { Mandate, MandateGiven } from './domain/mandate.ts';

@@ -21,6 +21,9 @@ credits_posted = sums.credits_posted + excluded.credits_posted,
 debits_pending = sums.debits_pending + excluded.debits_pending,
 credits_pending = sums.credits_pending + excluded.credits_pending;
 
+-- approve_charge
+select asker, is_posted from approve_charges($1::json);
+
 -- await_search_position
 select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
@@ -88,69 +91,6 @@ where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
 select version, record_journal(changed.customer_id, $17::text, changed.changed_at, $18::json) as journal from changed;
 
--- change_charged_payment
-with changed_series as (
-update series
-set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
-changed_at = $4::timestamptz, wake_at = $5::timestamptz,
-attempts = 0, stuck_at = null, stuck_reason = null
-where series_id = $6::text and version = $7::int4
-returning series_id, party_id, version, changed_at
-), noted as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $8::json from changed_series
-), attempted as (
-update series_attempt
-set outcome = $9::text, ended_at = changed_series.changed_at,
-captured_at = case when $10::bool then changed_series.changed_at end, held_until = $11::timestamptz,
-network = $12::text, code = $13::text, advice = $14::text, effect = $15::text,
-rule = $16::text, pack = $17::text, decline_class = $18::text
-from changed_series
-where series_attempt.series_id = $6::text and invoice_id = $19::text and payment_id = $20::text
-and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'lost'))
-returning invoice_id
-), posted as (
-insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
-currency, reference, approval_code, content, wake_at, attempts)
-select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, $22::text, $23::timestamptz, $24::int8, $25::text,
-$26::text, $27::text, $28::json, $29::timestamptz, 1
-from changed_series
-where $22::text is not null
-on conflict do nothing
-returning invoice_id
-), moved as (
-update payment
-set version = payment.version + 1, status = $30::text, captured_minor = $31::int8, refunded_minor = $32::int8,
-state = $33::json, wake_at = $34::timestamptz, attempts = $35::int4, stuck_at = null, stuck_reason = null
-from changed_series
-where payment.invoice_id = $19::text and payment.payment_id = $20::text and payment.version = $36::int4
-returning payment.invoice_id
-), changed as (
-update invoice
-set version = invoice.version + $37::int4, changed_at = greatest(invoice.changed_at, $21::timestamptz),
-status = case when $38::bool then 'paid' else status end,
-payment_in_progress = $39::bool,
-wake_at = case when $39::bool or $38::bool or status <> 'unpaid' then null else due_date end
-from moved where invoice.invoice_id = moved.invoice_id
-returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($40::json) + entry.ordinal::int, 'invoice', party_id,
-changed_at, entry.facts
-from changed, json_array_elements($40::json) with ordinality as entry (facts, ordinal)
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($41::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
-)
-select case when exists (select from attempted) and changed.version is not null then changed.version
-else version_conflict() end as version,
-record_journal(changed.invoice_id, $42::text, changed.changed_at, $43::json) as journal,
-exists (select from posted) as is_posted
-from changed_series left join changed on true;
-
 -- change_destination
 with changed as (
 update destination set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), status = $2::text,
@@ -199,12 +139,11 @@ with moved as (
 update payment
 set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
 state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null, attempted_card = case when not $7::bool then attempted_card end, attempted_address = case when not $7::bool then attempted_address end, attempted_bin = case when not $7::bool then attempted_bin end, attempted_at = case when not $7::bool then attempted_at end
-
 where payment.invoice_id = $8::text and payment.payment_id = $9::text and payment.version = $10::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $11::int4, changed_at = greatest(invoice.changed_at, $12::timestamptz),
+set version = invoice.version + json_array_length($11::json), changed_at = greatest(invoice.changed_at, $12::timestamptz),
 status = case when $13::bool then 'paid' else status end,
 payment_in_progress = $14::bool,
 wake_at = case when $14::bool or $13::bool or status <> 'unpaid' then null else due_date end
@@ -212,44 +151,44 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($15::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($11::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($15::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($11::json) with ordinality as entry (facts, ordinal)
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($16::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), begun as (
 select payment.party_id as attempted_party, payment.shop_id as attempted_shop, attempted_card, attempted_address, attempted_bin, attempted_at from payment
-where $17::text is not null and invoice_id = $8::text and payment_id = $9::text
+where $16::text is not null and invoice_id = $8::text and payment_id = $9::text
 ), attempt as (
 select begun.* from begun, moved
 ), decided as (
 insert into payer_attempt as earlier (subject, declined, mismatched, paid, kept_until)
-select subject, case when $17::text in ('declined', 'mismatched') then array[$18::timestamptz] else '{}' end,
-case when $17::text = 'mismatched' then array[$18::timestamptz] else '{}' end,
-case when $17::text = 'approved' and attempted_address is not null and coalesce((
-select cardinality(times_since(paid, $18::timestamptz - interval '1 hour')) from payer_attempt where subject = attempted_card), 0) = 0 then array[$18::timestamptz] else '{}' end, date_trunc('hour', $18::timestamptz) + interval '25 hours'
+select subject, case when $16::text in ('declined', 'mismatched') then array[$17::timestamptz] else '{}' end,
+case when $16::text = 'mismatched' then array[$17::timestamptz] else '{}' end,
+case when $16::text = 'approved' and attempted_address is not null and coalesce((
+select cardinality(times_since(paid, $17::timestamptz - interval '1 hour')) from payer_attempt where subject = attempted_card), 0) = 0 then array[$17::timestamptz] else '{}' end, date_trunc('hour', $17::timestamptz) + interval '25 hours'
 from attempt, unnest(array[attempted_card, attempted_address]) as subject
 where subject is not null
 order by subject
 on conflict (subject) do update
 set open = times_without(earlier.open, (select attempted_at from attempt)),
-declined = excluded.declined || times_since(earlier.declined, $18::timestamptz - interval '1 day'),
-mismatched = excluded.mismatched || times_since(earlier.mismatched, $18::timestamptz - interval '1 day'),
-paid = excluded.paid || times_since(earlier.paid, $18::timestamptz - interval '1 hour'),
+declined = excluded.declined || times_since(earlier.declined, $17::timestamptz - interval '1 day'),
+mismatched = excluded.mismatched || times_since(earlier.mismatched, $17::timestamptz - interval '1 day'),
+paid = excluded.paid || times_since(earlier.paid, $17::timestamptz - interval '1 hour'),
 kept_until = excluded.kept_until
 ), rated as (
 insert into shop_outcome as earlier (party_id, shop_id, bin, minute, shard, approved, declined)
-select attempted_party, attempted_shop, attempted_bin, date_trunc('minute', $18::timestamptz), (hashtext($8::text) & 2147483647) % 8,
-case when $17::text in ('declined', 'mismatched') then 0 else 1 end, case when $17::text in ('declined', 'mismatched') then 1 else 0 end
-from attempt where attempted_bin is not null and ($17::text in ('declined', 'mismatched') or $17::text = 'approved')
+select attempted_party, attempted_shop, attempted_bin, date_trunc('minute', $17::timestamptz), (hashtext($8::text) & 2147483647) % 8,
+case when $16::text in ('declined', 'mismatched') then 0 else 1 end, case when $16::text in ('declined', 'mismatched') then 1 else 0 end
+from attempt where attempted_bin is not null and ($16::text in ('declined', 'mismatched') or $16::text = 'approved')
 on conflict (party_id, shop_id, bin, minute, shard) do update
 set approved = earlier.approved + excluded.approved, declined = earlier.declined + excluded.declined
 )
-select version, record_journal(changed.invoice_id, $19::text, changed.changed_at, $20::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $18::text, changed.changed_at, $19::json) as journal from changed;
 
 -- change_series
 with changed as (
@@ -1634,28 +1573,26 @@ select 7 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1
 ) as due where wake_at is not null order by ordinal;
 
 -- end_charge
-with changed_series as (
+with changed as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
 attempts = 0, stuck_at = null, stuck_reason = null
 where series_id = $6::text and version = $7::int4
 returning series_id, party_id, version, changed_at
-), noted as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $8::json from changed_series
 ), attempted as (
 update series_attempt
-set outcome = $9::text, ended_at = changed_series.changed_at,
-captured_at = case when $10::bool then changed_series.changed_at end, held_until = $11::timestamptz,
-network = $12::text, code = $13::text, advice = $14::text, effect = $15::text,
-rule = $16::text, pack = $17::text, decline_class = $18::text
-from changed_series
-where series_attempt.series_id = $6::text and invoice_id = $19::text and payment_id = $20::text
-and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'lost'))
-returning invoice_id
+set outcome = $8::text, ended_at = changed.changed_at,
+captured_at = case when $9::bool then changed.changed_at end, held_until = $10::timestamptz,
+network = $11::text, code = $12::text, advice = $13::text, effect = $14::text,
+rule = $15::text, pack = $16::text, decline_class = $17::text
+from changed
+where series_attempt.series_id = $6::text and invoice_id = $18::text and payment_id = $19::text
+and (outcome = 'pending' or $8::text = 'approved' and outcome in ('unsent', 'lost'))
+returning series_attempt.series_id
 )
-select version from changed_series where exists (select from attempted);
+select append_event('series', series_id, version, party_id, changed_at, $20::json) as version
+from changed join attempted using (series_id);
 
 -- end_exchange
 update exchange set state = $1::text, heard_at = $2::timestamptz
@@ -1676,22 +1613,18 @@ where identity_id = $3::text and challenge_id = $4::text and status = 'pending'
 returning challenge_id;
 
 -- end_payer_email
-update payer_email
-set status = $1::text, ended_at = $2::timestamptz, subject = $3::text, text_body = $4::text, html_body = $5::text,
-refusal = $6::text, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
-where invoice_id = $7::text and payment_id = $8::text and status = 'waiting';
+select asker from end_payer_emails($1::json);
 
 -- end_refund
 with moved as (
 update payment
 set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
 state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
-
 where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+set version = invoice.version + json_array_length($10::json), changed_at = greatest(invoice.changed_at, $11::timestamptz),
 status = case when $12::bool then 'paid' else status end,
 payment_in_progress = $13::bool,
 wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
@@ -1699,24 +1632,24 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($10::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($10::json) with ordinality as entry (facts, ordinal)
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($14::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), ended as (
-update refund set status = $16::text, failure = $17::json, waits_until = null, rrn = coalesce($18::text, rrn),
-arn = coalesce($19::text, arn)
-from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $20::text
+update refund set status = $15::text, failure = $16::json, waits_until = null, rrn = coalesce($17::text, rrn),
+arn = coalesce($18::text, arn)
+from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $19::text
 ), left_queue as (
 delete from waiting_refund using changed
-where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $20::text
+where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $19::text
 )
-select version, record_journal(changed.invoice_id, $21::text, changed.changed_at, $22::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $20::text, changed.changed_at, $21::json) as journal from changed;
 
 -- end_withdrawal
 with changed as (
@@ -2532,12 +2465,11 @@ with moved as (
 update payment
 set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
 state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
-
 where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+set version = invoice.version + json_array_length($10::json), changed_at = greatest(invoice.changed_at, $11::timestamptz),
 status = case when $12::bool then 'paid' else status end,
 payment_in_progress = $13::bool,
 wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
@@ -2545,23 +2477,23 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($10::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($10::json) with ordinality as entry (facts, ordinal)
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($14::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), funded as (
 update refund set waits_until = null
-from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $16::text
+from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $15::text
 ), left_queue as (
 delete from waiting_refund using changed
-where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $16::text
+where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $15::text
 )
-select version, record_journal(changed.invoice_id, $17::text, changed.changed_at, $18::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $16::text, changed.changed_at, $17::json) as journal from changed;
 
 -- give_back_send_of_withdrawal
 update withdrawal set is_unsent = true, stuck_at = null, stuck_reason = null,
@@ -2672,47 +2604,6 @@ on conflict do nothing
 update series set wake_at = least(wake_at, $8::timestamptz), card_stops = card_stops + 1
 from concerned where series.series_id = concerned.series_id;
 
--- insert_charge
-with changed_series as (
-update series
-set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
-changed_at = $4::timestamptz, wake_at = $5::timestamptz,
-attempts = 0, stuck_at = null, stuck_reason = null
-where series_id = $6::text and version = $7::int4 and card_stops = $8::int4
-returning series_id, party_id, version, changed_at
-), noted as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $9::json from changed_series
-), attempted as (
-insert into series_attempt
-(series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
-select series_id, $10::text, $11::text, changed_at, $12::int8, $13::text, $14::bool, $15::text, 'pending'
-from changed_series
-), changed as (
-update invoice
-set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $16::timestamptz),
-payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
-from changed_series where invoice.invoice_id = $10::text and invoice.version = $17::int4
-returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
-), identified as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select changed.party_id, 'createPayment', $18::text, $10::text || '.' || $11::text, $19::bytea
-from changed where $18::text is not null
-), made as (
-insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor, refunded_minor, terms, state, external_id, wake_at, attempts)
-select $10::text, $11::text, $20::text, $21::text, $22::int4, $23::text, $24::timestamptz, $12::int8, $13::text, $25::int8, $26::int8, $27::json, $28::json, $18::text, $29::timestamptz, $30::int4 from changed
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $31::json from changed
-), begun as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($32::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
-)
-select coalesce((select version from changed), version_conflict()) as version from changed_series;
-
 -- insert_consent_link
 insert into consent_link (consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at)
 select $1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::text, $12::text, $13::timestamptz
@@ -2795,13 +2686,18 @@ join json_to_recordset($5::json) as given (customer_id text, facts json) using (
 select case when count(*) = json_array_length($1::json) then 0 else version_conflict() end as conflicts from moved;
 
 -- insert_invoice
-with changed as (
+with claimed as materialized (
+select * from (
+select * from json_to_recordset($1::json) as change (asker int4, invoice_id text, party_id text, shop_id text, version int4, status text, reason text, created_at timestamptz, due_date timestamptz, amount_minor int8, currency text, product text, description text, cart json, bank_account json, client_info json, metadata json, external_id text, invoice_template_id text, recurring json, original_minor int8, facts json, wake_at timestamptz, operation text, claimed_id text, fingerprint bytea) order by party_id, operation, claimed_id, asker offset 0
+) as change
+where claim_external_id(party_id, operation, claimed_id, invoice_id, fingerprint)
+), made as (
 insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, changed_at, wake_at)
-select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::timestamptz, $8::timestamptz, $9::int8, $10::text, $11::text, $12::text, $13::json, $14::json, $15::json, $16::json, $17::text, $18::text, $19::json, $20::int8, $7::timestamptz, $21::timestamptz
-where claim_external_id($2::text, $22::text, $23::text, $1::text, $24::bytea)
-returning invoice_id, party_id, version, changed_at
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, created_at, wake_at from claimed
+returning invoice_id, version, party_id, changed_at
 )
-select append_event('invoice', invoice_id, version, party_id, changed_at, $25::json) as version from changed;
+select asker, append_event('invoice', invoice_id, made.version, made.party_id, changed_at, facts) as version
+from made join claimed using (invoice_id);
 
 -- insert_invoice_stop
 insert into invoice_stop (invoice_id, payment_id, stopped_at, rule, pack, decline_class)
@@ -5039,17 +4935,19 @@ on conflict do nothing
 )
 select account_id from spread;
 
+-- start_charge
+select asker from start_charges($1::json);
+
 -- start_refund
 with moved as (
 update payment
 set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
 state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
-
 where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+set version = invoice.version + json_array_length($10::json), changed_at = greatest(invoice.changed_at, $11::timestamptz),
 status = case when $12::bool then 'paid' else status end,
 payment_in_progress = $13::bool,
 wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
@@ -5057,31 +4955,31 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($10::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($10::json) with ordinality as entry (facts, ordinal)
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($14::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select changed.party_id, 'createRefund', $16::text, $7::text || '.' || $8::text || '.' || $17::text, $18::bytea
-from changed where $16::text is not null
+select changed.party_id, 'createRefund', $15::text, $7::text || '.' || $8::text || '.' || $16::text, $17::bytea
+from changed where $15::text is not null
 ), made as (
 insert into refund (invoice_id, payment_id, refund_id, party_id, created_at, status, amount_minor, currency,
 fee_minor, reason, cart, external_id, waits_until)
-select $7::text, $8::text, $17::text, party_id, $19::timestamptz, 'pending', $20::int8, $21::text,
-$22::int8, $23::text, $24::json, $16::text, $25::timestamptz
+select $7::text, $8::text, $16::text, party_id, $18::timestamptz, 'pending', $19::int8, $20::text,
+$21::int8, $22::text, $23::json, $15::text, $24::timestamptz
 from changed
 ), queued as (
 insert into waiting_refund (invoice_id, payment_id, refund_id, party_id, shop_id, created_at)
-select $7::text, $8::text, $17::text, party_id, $26::text, $19::timestamptz
-from changed where $25::timestamptz is not null
+select $7::text, $8::text, $16::text, party_id, $25::text, $18::timestamptz
+from changed where $24::timestamptz is not null
 )
-select version, record_journal(changed.invoice_id, $27::text, changed.changed_at, $28::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $26::text, changed.changed_at, $27::json) as journal from changed;
 
 -- step_up_payment
 with moved as (

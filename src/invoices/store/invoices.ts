@@ -3,14 +3,9 @@
 import type { Instant } from '../../clock.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import { readStatement } from '../../platform/database/batches/read-statement.ts';
+import { changesOf, writeStatement } from '../../platform/database/batches/write-statement.ts';
 import { findByExternalId } from '../../platform/database/external-id.ts';
-import {
-  columnList,
-  parameterList,
-  statement,
-  stored,
-  type Values,
-} from '../../platform/database/statement.ts';
+import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import { changedWith, createdWith } from '../../platform/events/log.ts';
 import { anyObject, currency } from '../../platform/database/codec.ts';
 import { mandateTerms } from '../../receipts/store/codec.ts';
@@ -55,26 +50,33 @@ const columns = {
 export const invoiceColumns = { ...columns, payment_in_progress: 'bool' } as const;
 const readColumnList = columnList(invoiceColumns);
 
-/** One round trip: the external ID is claimed first, then the invoice and its first event are written. */
-const insertInvoice = statement({
+const newInvoice = {
+  ...columns,
+  ...createdWith(invoiceFact),
+  wake_at: 'timestamptz?',
+  operation: 'text',
+  claimed_id: 'text?',
+  fingerprint: 'bytea',
+} as const;
+
+/** The external ID is claimed first, always in one order, then the invoice and its first event are written. */
+const insertInvoice = writeStatement({
   name: 'insert_invoice',
-  parameters: {
-    ...columns,
-    ...createdWith(invoiceFact),
-    wake_at: 'timestamptz?',
-    operation: 'text',
-    claimed_id: 'text?',
-    fingerprint: 'bytea',
-  },
+  change: newInvoice,
   row: { version: 'int4' },
   text: `
-    with changed as (
+    with claimed as materialized (
+      select * from (
+        select * from ${changesOf(newInvoice)} order by party_id, operation, claimed_id, asker offset 0
+      ) as change
+      where claim_external_id(party_id, operation, claimed_id, invoice_id, fingerprint)
+    ), made as (
       insert into invoice (${columnList(columns)}, changed_at, wake_at)
-      select ${parameterList(columns)}, :created_at, :wake_at
-      where claim_external_id(:party_id, :operation, :claimed_id, :invoice_id, :fingerprint)
-      returning invoice_id, party_id, version, changed_at
+      select ${columnList(columns)}, created_at, wake_at from claimed
+      returning invoice_id, version, party_id, changed_at
     )
-    select append_event('invoice', invoice_id, version, party_id, changed_at, :facts) as version from changed`,
+    select asker, append_event('invoice', invoice_id, made.version, made.party_id, changed_at, facts) as version
+    from made join claimed using (invoice_id)`,
 });
 
 const changeInvoiceRow = statement({

@@ -4,8 +4,9 @@ import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import { failure } from '../../acquiring/store/codec.ts';
 import type { Instant } from '../../clock.ts';
-import { isVersionConflict, type Database } from '../../platform/database/database.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
+import { writeStatement } from '../../platform/database/batches/write-statement.ts';
 import { recordExternalId } from '../../platform/database/external-id.ts';
 import { guardedWrite } from '../../platform/database/guarded-write.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
@@ -28,7 +29,7 @@ import {
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
 import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
-import { approvedCharge, type ApprovedCharge } from '../../recurring/store/charge-fragments.ts';
+import { approvedCharge, type ApprovedCharge } from '../../recurring/store/charge-changes.ts';
 import { exchangesOfChange } from '../domain/exchanges/exchanges.ts';
 import {
   evolve,
@@ -55,28 +56,23 @@ const parameters = {
   invoice_paid: 'bool',
   in_progress: 'bool',
   ...eventsOf(invoiceLogFact),
-  events_count: 'int4',
   happened_at: 'timestamptz',
   ...exchangeParameters,
   ...journalParameters,
 } as const;
 
-/**
- * One event for each list of facts; `more` adds writes. `first` comes before the change and has a row `changed_series` for what the
- * payment belongs to.
- */
-function changeText(more = '', first = '', alsoSet = ''): string {
+/** One event for each list of facts; `more` adds writes. */
+function changeText(more = '', alsoSet = ''): string {
   return `
-    with ${first}moved as (
+    with moved as (
       update payment
       set version = payment.version + 1, status = :status, captured_minor = :captured_minor, refunded_minor = :refunded_minor,
           state = :state, wake_at = :wake_at, attempts = :attempts, stuck_at = null, stuck_reason = null${alsoSet}
-      ${first && 'from changed_series'}
       where payment.invoice_id = :invoice_id and payment.payment_id = :payment_id and payment.version = :version
       returning payment.invoice_id
     ), changed as (
       update invoice
-      set version = invoice.version + :events_count, ${changedAt('invoice')},
+      set version = invoice.version + json_array_length(:events), ${changedAt('invoice')},
           status = case when :invoice_paid then 'paid' else status end,
           payment_in_progress = :in_progress,
           wake_at = case when :in_progress or :invoice_paid or status <> 'unpaid' then null else due_date end
@@ -87,15 +83,7 @@ function changeText(more = '', first = '', alsoSet = ''): string {
     ), exchanged as (
       ${recordExchanges('changed')}
     )${more}
-    ${
-      first
-        ? `select case when exists (select from attempted) and changed.version is not null then changed.version
-                else version_conflict() end as version,
-             ${recordJournal('invoice_id')} as journal,
-             exists (select from posted) as is_posted
-           from changed_series left join changed on true`
-        : `select version, ${recordJournal('invoice_id')} as journal from changed`
-    }`;
+    select version, ${recordJournal('invoice_id')} as journal from changed`;
 }
 const row = { version: 'int4', journal: 'text?' } as const;
 
@@ -106,17 +94,16 @@ const changePayment = statement({
   row,
   text: changeText(
     `, ${attemptIn('payment', 'invoice_id = :invoice_id and payment_id = :payment_id')}, ${decideAttempt('moved', ':invoice_id')}`,
-    '',
     `, ${forgetAttempt}`,
   ),
 });
 
-/** No row means that the series had a version conflict. Any other conflict fails the statement. */
-const changeChargedPayment = statement({
-  name: 'change_charged_payment',
-  parameters: { ...parameters, ...approvedCharge.parameters },
-  row: { version: 'int4?', journal: 'text?', is_posted: 'bool' },
-  text: changeText('', `${approvedCharge.text}, `),
+/** No row means a version conflict, or that the charge has ended. */
+const approveCharge = writeStatement({
+  name: 'approve_charge',
+  change: { ...parameters, ...approvedCharge },
+  row: { is_posted: 'bool' },
+  text: 'select asker, is_posted from approve_charges(:changes)',
 });
 
 const startRefund = statement({
@@ -227,10 +214,7 @@ export async function storeEvents(
   return rows.length > 0 ? payment : undefined;
 }
 
-/**
- * Writes an approved charge, its series and its receipt in one statement. Undefined if one of them changed since it was
- * read; then nothing is written.
- */
+/** Writes an approved charge, its series and its receipt. Undefined if one of them changed since it was read; then nothing is written. */
 export async function storeApprovedCharge(
   db: Database,
   stored: StoredPayment,
@@ -240,12 +224,7 @@ export async function storeApprovedCharge(
   answer: BankResponse | undefined,
 ): Promise<{ readonly payment: Payment; readonly payerEmail?: PayerEmail } | undefined> {
   const { payment, values, journal } = changeOf(stored, events, now, { keepClaim: true, answer });
-  const rows = await recording(db, journal, () =>
-    db.run(changeChargedPayment, { ...values, ...written }),
-  ).catch((error: unknown) => {
-    if (isVersionConflict(error)) return [];
-    throw error;
-  });
+  const rows = await recording(db, journal, () => db.run(approveCharge, { ...values, ...written }));
   const [row] = rows === 'insufficient' ? [] : rows;
   if (!row) return undefined;
   return { payment, ...(payerEmail && row.is_posted ? { payerEmail } : {}) };
@@ -326,7 +305,6 @@ function changeOf(
     invoice_paid: facts.some(({ type }) => type === 'payment_captured'),
     in_progress: isInProgress(payment),
     events: events.map((group) => eventOf(group, payment.id)),
-    events_count: events.length,
     happened_at: now,
     exchanges: exchangesOfChange(stored.payment, payment, facts, now, answer),
     ...journalValues(journal),

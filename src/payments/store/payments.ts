@@ -23,6 +23,7 @@ import type { Attempt } from '../../cards/domain/attempt-limits.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { readStatement } from '../../platform/database/batches/read-statement.ts';
+import { writeStatement } from '../../platform/database/batches/write-statement.ts';
 import {
   readByExternalId,
   recordExternalId,
@@ -42,7 +43,7 @@ import {
   startedCharge,
   type PendingCharge,
   type StartedCharge,
-} from '../../recurring/store/charge-fragments.ts';
+} from '../../recurring/store/charge-changes.ts';
 import { exchangesOfChange } from '../domain/exchanges/exchanges.ts';
 import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
@@ -91,31 +92,9 @@ export async function isAuthenticationUsed(
 }
 
 /**
- * `part` comes first and has a row named `from`; without it nothing is written. A taken external ID fails the whole
- * statement.
+ * If the invoice has changed since it was read, a limit is reached or the card is gone, no card is retained. A taken external ID fails the
+ * whole statement.
  */
-function insertText(part: string, from: string, answer: string, isPayerPresent = false): string {
-  return `
-    with ${part}, changed as (
-      update invoice
-      set version = invoice.version + 1, ${changedAt('invoice')},
-          payments_made = payments_made + 1, payment_in_progress = true, wake_at = null${isPayerPresent ? `, payer_attempts = payer_attempts + 1` : ''}
-      from ${from} where invoice.invoice_id = :invoice_id and invoice.version = :invoice_version
-      returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
-    ), identified as (
-      ${recordExternalId('createPayment', ":invoice_id || '.' || :payment_id")}
-    )${isPayerPresent ? `, used as (${useAuthentication})` : ''}, made as (
-      insert into payment (${columnList(paymentColumns)}, wake_at, attempts${isPayerPresent ? `, ${attemptColumns}` : ''})
-      select ${parameterList(paymentColumns)}, :wake_at, :attempts${isPayerPresent ? `, ${attemptValues}` : ''} from changed
-    ), logged as (
-      ${appendEvent('invoice', 'invoice_id')}
-    ), begun as (
-      ${recordExchanges('changed')}
-    )
-    ${answer}`;
-}
-
-/** If the invoice has changed since it was read, or a limit is reached, the card is not retained. The card may also be gone. */
 const insertPayment = statement({
   name: 'insert_payment',
   parameters: {
@@ -125,28 +104,36 @@ const insertPayment = statement({
     authentication: 'text?',
   },
   row: { is_payable: 'bool', is_counted: 'bool', is_made: 'bool', ...openedColumns },
-  text: insertText(
-    `payable as (
+  text: `
+    with payable as (
       select invoice_id from invoice where invoice_id = :invoice_id and version = :invoice_version for update
     ), ${beginAttempt('payable')}, kept as (${retainCard('counted')}
-    )`,
-    'kept',
-    `select exists (select from payable) as is_payable, exists (select from counted) as is_counted,
+    ), changed as (
+      update invoice
+      set version = invoice.version + 1, ${changedAt('invoice')},
+          payments_made = payments_made + 1, payment_in_progress = true, wake_at = null, payer_attempts = payer_attempts + 1
+      from kept where invoice.invoice_id = :invoice_id and invoice.version = :invoice_version
+      returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
+    ), identified as (
+      ${recordExternalId('createPayment', ":invoice_id || '.' || :payment_id")}
+    ), used as (${useAuthentication}), made as (
+      insert into payment (${columnList(paymentColumns)}, wake_at, attempts, ${attemptColumns})
+      select ${parameterList(paymentColumns)}, :wake_at, :attempts, ${attemptValues} from changed
+    ), logged as (
+      ${appendEvent('invoice', 'invoice_id')}
+    ), begun as (
+      ${recordExchanges('changed')}
+    )
+    select exists (select from payable) as is_payable, exists (select from counted) as is_counted,
       exists (select from changed) as is_made, ${openedValues}`,
-    true,
-  ),
 });
 
-/** No row means that the series had a version conflict. A conflict on the invoice fails the statement. */
-const insertCharge = statement({
-  name: 'insert_charge',
-  parameters: { ...insertParameters, ...startedCharge.parameters },
-  row: { version: 'int4?' },
-  text: insertText(
-    startedCharge.text,
-    'changed_series',
-    'select coalesce((select version from changed), version_conflict()) as version from changed_series',
-  ),
+/** No row means that the series or the invoice had a version conflict. A taken external ID fails the statement. */
+const startCharge = writeStatement({
+  name: 'start_charge',
+  change: { ...insertParameters, ...startedCharge },
+  row: {},
+  text: 'select asker from start_charges(:changes)',
 });
 
 const readPayment = readStatement({
@@ -270,7 +257,7 @@ export async function storeNewPayment(
     return row.is_made ? { stored } : unmade(attempt, row);
   }
   const { written, charge } = withPayment.charges;
-  const made = await db.run(insertCharge, { ...values, ...written });
+  const made = await db.run(startCharge, { ...values, ...written });
   return made.length > 0 ? { stored, charge } : 'versionConflict';
 }
 

@@ -2,9 +2,13 @@
 // the program waits for a bank or a merchant.
 import pg from 'pg';
 import { codeOf } from '../../error-code.ts';
-import { openBatchedReads, type BatchedReads, type ReadOn } from './batches/batched-reads.ts';
+import { openBatchedReads, type BatchedReads } from './batches/batched-reads.ts';
+import { openBatchedWrites, type BatchedWrites } from './batches/batched-writes.ts';
+import { listOf, type BatchDeps } from './batches/lines.ts';
 import { isReadStatement } from './batches/read-statement.ts';
+import { isWriteStatement } from './batches/write-statement.ts';
 import { holdUnanswered } from './connections/unanswered.ts';
+import { inJson } from './many-rows.ts';
 import { keepIdle, type ConnectionPool } from './connections/idle-connections.ts';
 import { programName } from './connections/program-name.ts';
 import {
@@ -26,7 +30,7 @@ import {
 } from './connections/unavailable.ts';
 
 export type Database = {
-  /** A read statement that is run outside a transaction is asked together with those of other callers. */
+  /** Outside a transaction, a read or write statement is sent together with those of other callers. */
   run<P extends Columns, R extends Columns>(
     statement: Statement<P, R>,
     parameters: Values<P>,
@@ -173,11 +177,15 @@ export function databaseOn(options: {
   }
 
   const withClient: DatabasePool['withClient'] = (work) => withClientOf(pool, work, true);
-  const readOn: ReadOn = (client, statement, values) => query(client, statement, values, prepares);
-  const readFrom = (from: ConnectionPool) =>
-    openBatchedReads({ withClient: (work) => withClientOf(from, work, false), query: readOn });
+  const batchesOn = (from: ConnectionPool) => {
+    const queryOn: BatchDeps['query'] = (client, asked, values) => query(client, asked, values, prepares);
+    return {
+      reads: openBatchedReads({ withClient: (work) => withClientOf(from, work, false), query: queryOn }),
+      writes: openBatchedWrites({ withClient: (work) => withClientOf(from, work, true), query: queryOn }),
+    };
+  };
   const lookups: DatabasePool['lookups'] = {
-    run: runAlone((work) => withClientOf(lookupPool, work, false), runOn, readFrom(lookupPool)),
+    run: runAlone((work) => withClientOf(lookupPool, work, false), runOn, batchesOn(lookupPool)),
   };
 
   async function serverState(): Promise<ServerState> {
@@ -201,7 +209,7 @@ export function databaseOn(options: {
   }
 
   const alone: Database = {
-    run: runAlone(withClient, runOn, readFrom(pool)),
+    run: runAlone(withClient, runOn, batchesOn(pool)),
     transaction,
     withSavepoint: (work) => retried(() => work(alone)),
     afterCommit: (effect) => effect(),
@@ -340,12 +348,15 @@ type RunOn = <P extends Columns, R extends Columns>(
 function runAlone(
   withClient: DatabasePool['withClient'],
   runOn: RunOn,
-  together: BatchedReads,
+  { reads, writes }: { reads: BatchedReads; writes: BatchedWrites },
 ): Database['run'] {
-  return async (statement, parameters) =>
-    isReadStatement(statement)
-      ? ((await together(statement, valuesOf(statement, parameters))) as Values<typeof statement.row>[])
-      : withClient((client) => runOn(client, statement, parameters));
+  return async (statement, parameters) => {
+    type Rows = Values<typeof statement.row>[];
+    if (isReadStatement(statement)) return (await reads(statement, valuesOf(statement, parameters))) as Rows;
+    if (isWriteStatement(statement))
+      return (await writes(statement, valuesOf(statement, parameters))) as Rows;
+    return withClient((client) => runOn(client, statement, parameters));
+  };
 }
 
 async function runStatement<P extends Columns, R extends Columns>(
@@ -354,7 +365,10 @@ async function runStatement<P extends Columns, R extends Columns>(
   parameters: Values<P>,
   prepares: boolean,
 ): Promise<Values<R>[]> {
-  const rows = await query<Values<R>>(client, statement, valuesOf(statement, parameters), prepares);
+  const values = valuesOf(statement, parameters);
+  const rows = isWriteStatement(statement)
+    ? await query<Values<R>>(client, statement.together, [listOf(statement, [{ values }])], prepares)
+    : await query<Values<R>>(client, statement, values, prepares);
   if (statement.codecs.length > 0) for (const row of rows) readRow(statement, row);
   return rows;
 }
@@ -384,14 +398,15 @@ async function query<Row extends pg.QueryResultRow>(
 }
 
 function valuesOf(
-  { name: statement, parameterNames, parameters: types }: Statement,
+  { name: statement, parameterNames, parameters: types, writes }: Statement,
   parameters: Values<Columns>,
 ) {
+  const valueOf = writes ? inJson : parameterOf;
   return parameterNames.map((name) => {
     const value = parameters[name];
     // The driver would send null and hide the mistake.
     if (value === undefined) throw new Error(`Statement ${statement} was run without :${name}.`);
-    return parameterOf(value, types[name]);
+    return valueOf(value, types[name]);
   });
 }
 

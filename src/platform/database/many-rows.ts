@@ -12,7 +12,8 @@ export function manyRows<const C extends Columns>(columns: C) {
   });
 }
 
-function inJson(value: unknown, column: Column | undefined): unknown {
+/** A value as a member of such a row. */
+export function inJson(value: unknown, column: Column | undefined): unknown {
   const write = typeof column === 'object' ? column.codec.write : undefined;
   const written = value !== null && write ? write(value as never) : value;
   if (Buffer.isBuffer(written)) return `\\x${written.toString('hex')}`;

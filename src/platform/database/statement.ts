@@ -51,8 +51,10 @@ export type Statement<Parameters extends Columns = Columns, Row extends Columns 
   readonly codecs: readonly (readonly [column: string, codec: StoredColumn['codec']])[];
   /** How long to wait for the response, if not as long as usual. */
   readonly timeoutMs?: number;
-  /** The same read for many callers at once; see `batches/read-statement.ts`. */
+  /** The same for many callers at once; see `batches/`. */
   readonly together?: Statement;
+  /** Its parameters are those of one change in the list that `together` takes. */
+  readonly writes?: true;
 };
 
 /** A column that is written and read by a codec. */

@@ -2,6 +2,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
+import { writeStatement } from '../../platform/database/batches/write-statement.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { NewPayerEmail, PayerEmail, PaymentOfEmail } from '../domain/payer-email.ts';
 import { defined } from '../../defined.ts';
@@ -20,17 +21,6 @@ export const payerEmailParameters = {
 
 const writtenColumns = `invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
         currency, reference, approval_code, content, wake_at, attempts`;
-
-/** The part of a statement that writes the email for the row `changed_series`, claimed by this node. */
-export const postedEmail = `posted as (
-      insert into payer_email (${writtenColumns})
-      select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, :email_recipient, :email_paid_at, :email_amount_minor, :email_currency,
-        :email_reference, :email_approval_code, :email_content, :email_claimed_until, 1
-      from changed_series
-      where :email_recipient is not null
-      on conflict do nothing
-      returning invoice_id
-    )`;
 
 export function payerEmailValues(email: NewPayerEmail | undefined): Values<typeof payerEmailParameters> {
   const { recipient, paid, content } = email ?? {};
@@ -110,9 +100,9 @@ const readOutbox = statement({
 });
 
 /** A second node that ends the same email changes nothing. */
-const endPayerEmailRow = statement({
+const endPayerEmailRow = writeStatement({
   name: 'end_payer_email',
-  parameters: {
+  change: {
     invoice_id: 'text',
     payment_id: 'text',
     status: columns.status,
@@ -123,10 +113,7 @@ const endPayerEmailRow = statement({
     refusal: 'text?',
   },
   row: {},
-  text: `update payer_email
-         set status = :status, ended_at = :now, subject = :subject, text_body = :text_body, html_body = :html_body,
-             refusal = :refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
-         where invoice_id = :invoice_id and payment_id = :payment_id and status = 'waiting'`,
+  text: 'select asker from end_payer_emails(:changes)',
 });
 
 export async function storePayerEmail(tx: Database, email: NewPayerEmail, now: Instant): Promise<void> {

@@ -6,7 +6,7 @@ import { readStatement } from '../../platform/database/batches/read-statement.ts
 import { currency, flag, list, mapped, object, text, type Codec } from '../../platform/database/codec.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
-import { endedCharge, endedChargeOf, type PendingCharge } from './charge-fragments.ts';
+import { endedCharge, endedChargeOf, type PendingCharge } from './charge-changes.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { CardStop, ChargeHistory, Decline } from '../../retry-rules/domain/may-charge.ts';
 import type { Attempt, ChargeEnd, PaymentRef, Stopped } from '../domain/series.ts';
@@ -101,13 +101,35 @@ const readHistoryRow = readStatement({
     where series_id = :series_id`,
 });
 
+/**
+ * No row if the charge has ended: the transaction must roll back. A charge that was given up is approved after all if its bank refuses
+ * every way back.
+ */
 const endCharge = statement({
   name: 'end_charge',
-  parameters: endedCharge.parameters,
+  parameters: endedCharge,
   row: { version: 'int4' },
   text: `
-    with ${endedCharge.text}
-    select version from changed_series where exists (select from attempted)`,
+    with changed as (
+      update series
+      set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
+          changed_at = :series_changed_at, wake_at = :series_wake_at,
+          attempts = 0, stuck_at = null, stuck_reason = null
+      where series_id = :series_id and version = :series_version
+      returning series_id, party_id, version, changed_at
+    ), attempted as (
+      update series_attempt
+      set outcome = :attempt_outcome, ended_at = changed.changed_at,
+          captured_at = case when :attempt_is_captured then changed.changed_at end, held_until = :attempt_held_until,
+          network = :attempt_network, code = :attempt_code, advice = :attempt_advice, effect = :attempt_effect,
+          rule = :attempt_rule, pack = :attempt_pack, decline_class = :attempt_class
+      from changed
+      where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
+        and (outcome = 'pending' or :attempt_outcome = 'approved' and outcome in ('unsent', 'lost'))
+      returning series_attempt.series_id
+    )
+    select append_event('series', series_id, version, party_id, changed_at, :series_facts) as version
+    from changed join attempted using (series_id)`,
 });
 
 const endHold = statement({

@@ -11,7 +11,6 @@ import {
   type Values,
 } from '../../platform/database/statement.ts';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
-import { appendEvent } from '../../platform/events/log.ts';
 import { linkOf } from '../consent-bundle.ts';
 import { nextAdvanceNotice } from '../domain/advance-notices.ts';
 import { evolve, storedRef, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
@@ -63,36 +62,21 @@ const insertSeries = statement({
     select append_event('series', series_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
-/**
- * The part of a statement that changes a series: a row `changed_series`, or none after a version conflict. It must come first,
- * because other rows are locked after it.
- */
+/** The parameters of a statement that changes a series. It locks the series before other rows. */
 export const seriesChange = {
-  parameters: {
-    series_id: 'text',
-    series_version: 'int4',
-    series_status: seriesColumns.status,
-    series_chain: 'text',
-    series_state: seriesColumns.state,
-    series_changed_at: 'timestamptz',
-    series_wake_at: 'timestamptz?',
-    series_facts: facts,
-  },
-  text: (guard?: string) => `changed_series as (
-      update series
-      set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
-          changed_at = :series_changed_at, wake_at = :series_wake_at,
-          attempts = 0, stuck_at = null, stuck_reason = null
-      where series_id = :series_id and version = :series_version${guard ? ` and ${guard}` : ''}
-      returning series_id, party_id, version, changed_at
-    ), noted as (
-      ${appendEvent('series', 'series_id', { from: 'changed_series', facts: ':series_facts' })}
-    )`,
+  series_id: 'text',
+  series_version: 'int4',
+  series_status: seriesColumns.status,
+  series_chain: 'text',
+  series_state: seriesColumns.state,
+  series_changed_at: 'timestamptz',
+  series_wake_at: 'timestamptz?',
+  series_facts: facts,
 } as const;
 
 const changeSeries = statement({
   name: 'change_series',
-  parameters: { ...seriesChange.parameters, series_terms: seriesColumns.terms },
+  parameters: { ...seriesChange, series_terms: seriesColumns.terms },
   row: { version: 'int4' },
   text: `
     with changed as (

@@ -75,7 +75,7 @@ test('a charge survives a crash at every step', async () => {
     'after a commit',
     'before authorise',
     'after authorise',
-    'after change_charged_payment',
+    'after approve_charge',
     'after end_payer_email',
   ]);
   expect(await notFinal(world.service.database)).toEqual([]);

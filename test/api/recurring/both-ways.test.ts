@@ -35,7 +35,7 @@ function goes(way: (typeof ways)[number]): void {
   const { database } = world.service;
   const { run } = database;
   vi.spyOn(database, 'run').mockImplementation(async (statement, parameters) => {
-    if (statement.name !== 'change_charged_payment') return run(statement, parameters);
+    if (statement.name !== 'approve_charge') return run(statement, parameters);
     const moved = way === 'in a transaction' ? { series_version: 0 } : {};
     const rows = await run(statement, { ...parameters, ...moved });
     isInOne = rows.length > 0;

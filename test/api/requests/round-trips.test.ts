@@ -170,9 +170,9 @@ test('a recurring charge takes three, its step with the bank two more, and its r
   expect(sent).toEqual([
     'read_payable_invoice',
     'read_charge_history',
-    'insert_charge',
+    'start_charge',
     'read_encrypted_card',
-    'change_charged_payment',
+    'approve_charge',
     'read_invoice',
     'end_payer_email',
   ]);

@@ -101,7 +101,8 @@ function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
       fuse.check();
       // A statement that found no row has changed nothing.
       const wrote = rows.length > 0 || Object.keys(statement.row).length === 0;
-      if (wrote && !besides.test(statement.name) && changes.test(statement.text)) hasWritten(statement.name);
+      if (wrote && !besides.test(statement.name) && (statement.writes || changes.test(statement.text)))
+        hasWritten(statement.name);
       return rows;
     };
   const inTransaction = (tx: Database, hasWritten: () => void): Database => ({

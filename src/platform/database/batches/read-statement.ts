@@ -35,5 +35,5 @@ export function readStatement<const Parameters extends Columns, const Row extend
 export function isReadStatement<P extends Columns, R extends Columns>(
   one: Statement<P, R>,
 ): one is ReadStatement<P, R> {
-  return one.together !== undefined;
+  return one.together !== undefined && one.writes !== true;
 }

@@ -1,6 +1,6 @@
-// The short way for a journal of one transfer writes what post_journal writes, and leaves every unusual journal to it.
+// The short way for journals of one transfer each writes what post_journal writes, and leaves every unusual journal to it.
 import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { book, newPayment, rubles } from '../../../../test/support/database/ledger.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts';
 import type { Currency } from '../../../money.ts';
@@ -44,10 +44,14 @@ function aside<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
   });
 }
 
-async function written(by: string, aggregate: string, entries: readonly Entry[]) {
+const calls = {
+  post_singles: `select post_singles(array[$1], array['payment/1'], array[$2::timestamptz], array[$3::json]) as outcome`,
+  post_journal: `select post_journal($1, 'payment/1', $2, $3) as outcome`,
+} as const;
+
+async function written(by: keyof typeof calls, aggregate: string, entries: readonly Entry[]) {
   return aside(async (client) => {
-    const call = `select ${by}($1, 'payment/1', $2, $3) as outcome`;
-    const { rows } = await client.query(call, [aggregate, at, JSON.stringify(entries)]);
+    const { rows } = await client.query(calls[by], [aggregate, at, JSON.stringify(entries)]);
     const transfers = await client.query(
       `select to_jsonb(ledger_transfer) - 'created_at' as row from ledger_transfer where aggregate_id = $1`,
       [aggregate],
@@ -66,10 +70,12 @@ test.each([16, 1, 0])(
     await shardAccount(db.database, debitOf(), shards);
     await shardAccount(db.database, creditOf(), shards);
     for (let number = 0; number < 40; number++) {
-      const short = await written('post_single', `invoice-${number}`, [sale()]);
-      expect(short.outcome).toBe('posted');
+      const { outcome, ...short } = await written('post_singles', `invoice-${number}`, [sale()]);
+      expect(outcome).toBe(true);
       expect(short.transfers).toHaveLength(1);
-      expect(short).toEqual(await written('post_journal', `invoice-${number}`, [sale()]));
+      expect({ outcome: 'posted', ...short }).toEqual(
+        await written('post_journal', `invoice-${number}`, [sale()]),
+      );
     }
   },
 );
@@ -83,8 +89,8 @@ test.each<[string, () => Entry[]]>([
   ['it lowers an account that forbids an overdraft', () => [sale({ debit: creditOf(), credit: debitOf() })]],
   ['an account is not open', () => [sale({ credit: 'test:RUB:merchant.settlement:UNKNOWN:SHOP' })]],
 ])('the short way leaves a journal to post_journal when %s', async (_, entries) => {
-  const { outcome, transfers } = await written('post_single', 'unusual', entries());
-  expect({ outcome, transfers }).toEqual({ outcome: null, transfers: [] });
+  const { outcome, transfers } = await written('post_singles', 'unusual', entries());
+  expect({ outcome, transfers }).toEqual({ outcome: false, transfers: [] });
 });
 
 test('the short way leaves a repeated journal to post_journal', () =>
@@ -98,3 +104,63 @@ test('the short way leaves a repeated journal to post_journal', () =>
     expect((await record('6000')).rows).toEqual([{ outcome: 'repeated' }]);
     await expect(record('6001')).rejects.toMatchObject({ code: 'LE001' });
   }));
+
+describe('journals of one statement', () => {
+  const others = (count: number) => Array.from({ length: count }, (_, number) => `together-${number}`);
+  const record = (
+    client: pg.ClientBase,
+    aggregates: readonly string[],
+    entriesOf: (aggregate: string) => Entry[],
+  ) =>
+    client.query(
+      `select record_journals($1, array_fill('payment/1'::text, array[$2::int]), array_fill($3::timestamptz, array[$2]), $4::json[])
+         as outcome`,
+      [aggregates, aggregates.length, at, aggregates.map((one) => JSON.stringify(entriesOf(one)))],
+    );
+  const sums = (client: pg.ClientBase) =>
+    client.query(
+      `select account_id, sum(debits_posted)::int as debits, sum(credits_posted)::int as credits, count(*) filter (
+         where debits_posted + credits_posted > 0)::int as shards
+       from ledger_balance where account_id in ($1, $2) group by account_id order by account_id`,
+      [debitOf(), creditOf()],
+    );
+
+  test('are transfers of their own, whose sums change one shard of each account', () =>
+    aside(async (client) => {
+      await client.query('update ledger_balance set debits_posted = 0, credits_posted = 0');
+      const minorOf = (aggregate: string) => String(1 + Number(aggregate.split('-')[1]));
+      const entriesOf = (aggregate: string) => [sale({ minor: minorOf(aggregate) })];
+      expect((await record(client, others(200), entriesOf)).rows).toEqual([{ outcome: 'posted' }]);
+      expect((await sums(client)).rows).toEqual([
+        { account_id: debitOf(), debits: 20_100, credits: 0, shards: 1 },
+        { account_id: creditOf(), debits: 0, credits: 20_100, shards: 1 },
+      ]);
+      const { rows } = await client.query(
+        `select count(*)::int, sum(posted_minor)::int from ledger_transfer where aggregate_id like 'together-%'`,
+      );
+      expect(rows).toEqual([{ count: 200, sum: 20_100 }]);
+    }));
+
+  test.each<[string, string, (aggregate: string) => Entry[]]>([
+    [
+      'one is of two transfers',
+      'LE004',
+      (one) => (one.endsWith('-3') ? [sale(), sale({ step: 'fee' })] : [sale()]),
+    ],
+    [
+      'one lacks an account',
+      'LE004',
+      (one) => [sale(one.endsWith('-3') ? { credit: 'test:RUB:merchant.settlement:U:S' } : {})],
+    ],
+  ])('fail together if %s', (_, code, entriesOf) =>
+    aside(async (client) => {
+      await expect(record(client, others(7), entriesOf)).rejects.toMatchObject({ code });
+    }),
+  );
+
+  test('fail together if one is written already, so that each can find its own', () =>
+    aside(async (client) => {
+      await record(client, ['together-3'], () => [sale()]);
+      await expect(record(client, others(7), () => [sale()])).rejects.toMatchObject({ code: '40001' });
+    }));
+});

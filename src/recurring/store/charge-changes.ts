@@ -1,5 +1,5 @@
-// What a charge changes of its series, as part of the statement that changes the payment, in one round trip. A version
-// conflict of the series fails the whole statement.
+// What a charge changes of its series, as a part of the statement that changes the payment. The functions start_charges and
+// approve_charges write both.
 import type { Instant } from '../../clock.ts';
 import { oneOf } from '../../platform/database/codec.ts';
 import { stored, type Values } from '../../platform/database/statement.ts';
@@ -7,70 +7,49 @@ import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import type { Money } from '../../money.ts';
 import type { NewPayerEmail, PayerEmail } from '../../receipts/domain/payer-email.ts';
 import type { Attempt, ChargeEnd, ChargeOutcome, SeriesFact } from '../domain/series.ts';
-import { payerEmailParameters, payerEmailValues, postedEmail } from '../../receipts/store/payer-emails.ts';
+import { payerEmailParameters, payerEmailValues } from '../../receipts/store/payer-emails.ts';
 import { declineClass } from './codec.ts';
 import { changeOf, seriesChange, type StoredSeries } from './series.ts';
 
-/** The statement also has `:invoice_id`, `:payment_id` and the amount. */
 export const startedCharge = {
-  parameters: { ...seriesChange.parameters, series_card_stops: 'int4', is_retry: 'bool', packs: 'text' },
-  text: `${seriesChange.text('card_stops = :series_card_stops')}, attempted as (
-      insert into series_attempt
-        (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
-      select series_id, :invoice_id, :payment_id, changed_at, :amount_minor, :currency, :is_retry, :packs, 'pending'
-      from changed_series
-    )`,
+  ...seriesChange,
+  series_card_stops: 'int4',
+  is_retry: 'bool',
+  packs: 'text',
 } as const;
 
 const outcome = oneOf<ChargeOutcome['outcome']>('approved', 'declined', 'lost', 'unsent');
 
-/**
- * An ended charge does not end again: without a row in `attempted` the statement must fail. A charge that was given up is approved
- * after all if its bank refuses every way back.
- */
 export const endedCharge = {
-  parameters: {
-    ...seriesChange.parameters,
-    invoice_id: 'text',
-    payment_id: 'text',
-    attempt_outcome: stored('text', outcome),
-    attempt_is_captured: 'bool',
-    attempt_held_until: 'timestamptz?',
-    attempt_network: 'text?',
-    attempt_code: 'text?',
-    attempt_advice: 'text?',
-    attempt_effect: 'text?',
-    attempt_rule: 'text?',
-    attempt_pack: 'text?',
-    attempt_class: stored('text?', declineClass),
-  },
-  text: `${seriesChange.text()}, attempted as (
-      update series_attempt
-      set outcome = :attempt_outcome, ended_at = changed_series.changed_at,
-          captured_at = case when :attempt_is_captured then changed_series.changed_at end, held_until = :attempt_held_until,
-          network = :attempt_network, code = :attempt_code, advice = :attempt_advice, effect = :attempt_effect,
-          rule = :attempt_rule, pack = :attempt_pack, decline_class = :attempt_class
-      from changed_series
-      where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
-        and (outcome = 'pending' or :attempt_outcome = 'approved' and outcome in ('unsent', 'lost'))
-      returning invoice_id
-    )`,
+  ...seriesChange,
+  invoice_id: 'text',
+  payment_id: 'text',
+  attempt_outcome: stored('text', outcome),
+  attempt_is_captured: 'bool',
+  attempt_held_until: 'timestamptz?',
+  attempt_network: 'text?',
+  attempt_code: 'text?',
+  attempt_advice: 'text?',
+  attempt_effect: 'text?',
+  attempt_rule: 'text?',
+  attempt_pack: 'text?',
+  attempt_class: stored('text?', declineClass),
 } as const;
 
-/** If a receipt is to be sent, there is a row `posted`. */
 export const approvedCharge = {
-  parameters: { ...endedCharge.parameters, ...payerEmailParameters, email_claimed_until: 'timestamptz' },
-  text: `${endedCharge.text}, ${postedEmail}`,
+  ...endedCharge,
+  ...payerEmailParameters,
+  email_claimed_until: 'timestamptz',
 } as const;
 
 /** A charge that has not ended, with its series at that time. */
 export type PendingCharge = { readonly stored: StoredSeries; readonly attempt: Attempt };
 
-export type StartedCharge = Values<typeof startedCharge.parameters>;
+export type StartedCharge = Values<typeof startedCharge>;
 
 /** The node that writes the receipt sends it and has claimed it. */
 export type ApprovedCharge = {
-  readonly written: Values<typeof approvedCharge.parameters>;
+  readonly written: Values<typeof approvedCharge>;
   readonly payerEmail: PayerEmail | undefined;
 };
 
@@ -95,7 +74,7 @@ export function endedChargeOf(
   { stored, attempt }: PendingCharge,
   { ending, facts, stop, notBefore, declineClass: helper }: ChargeEnd,
   now: Instant,
-): Values<typeof endedCharge.parameters> {
+): Values<typeof endedCharge> {
   const declined = ending.outcome === 'declined' ? ending : undefined;
   const by = stop ?? notBefore;
   return {
