@@ -44,7 +44,11 @@ test('a bank that declares nothing is tried with every promise of the first vers
     currency: 'RUB',
     cards,
   });
-  expect({ passed, failed, notDeclared }).toEqual({ passed: 34, failed: 0, notDeclared: 12 });
+  expect({ passed, failed, notDeclared }).toEqual({ passed: 34, failed: 0, notDeclared: 13 });
+});
+
+test('a bank that takes few operations at once is sent no more, by any check', async () => {
+  expect(await failuresOf({ abilities: { atOnce: 3, perSecond: 100_000 } })).toEqual([]);
 });
 
 test('a bank is not tried with what it declares it cannot do', async () => {
@@ -420,6 +424,22 @@ describe('the checks detect a bank that', () => {
     const onResult = ({ number }: Result) => void (finished = number);
     expect(await failuresOf({ employ }, { onResult })).toContain(check);
     expect(arrived).toBe(20);
+  });
+
+  test('takes fewer operations at once than it declares', async () => {
+    let inProgress = 0;
+    const employ = (processor: OperationProcessor): OperationProcessor => ({
+      ...processor,
+      async perform(id, read) {
+        if (inProgress > 0) return { status: 429, body: { error: 'notDone' } };
+        inProgress += 1;
+        // Until the next message can have come.
+        await new Promise(setImmediate);
+        return processor.perform(id, read).finally(() => (inProgress -= 1));
+      },
+    });
+    const failures = await failuresOf({ abilities: { atOnce: 30 }, employ });
+    expect(failures).toContain('takes as many operations at once, and within a second, as it declares');
   });
 
   test('accepts messages without a signature or with a wrong one', async () => {

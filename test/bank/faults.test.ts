@@ -81,6 +81,7 @@ const seen: [FaultKind, outcome: string, isDone: boolean][] = [
   ['split-answer', 'approved', true],
   ['not-done', 'notSent', false],
   ['too-many-requests', 'notSent', false],
+  ['unauthorised', 'notSent', false],
 ];
 
 test.each(seen)('%s gives the outcome %s, and the operation was done: %s', async (kind, outcome, isDone) => {

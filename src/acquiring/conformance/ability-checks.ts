@@ -17,6 +17,8 @@ import { expect } from './probe.ts';
 
 const abilitiesAnswer = Compile(AbilitiesAnswer);
 const updatePage = Compile(UpdatePage);
+/** More are not tried. */
+const mostAtOnce = 50;
 const proof = {
   version: '2.2.0',
   status: 'Y',
@@ -41,6 +43,19 @@ export const abilityChecks: readonly Check[] = [
         401,
         'unauthorised',
       );
+    },
+  },
+  {
+    promise: 'takes as many operations at once, and within a second, as it declares',
+    needs: ['limits'],
+    async tryIt(bank) {
+      const { abilities } = await bank.abilities();
+      const { perSecond = mostAtOnce, atOnce: most = mostAtOnce } = abilities;
+      const count = Math.min(perSecond, most, mostAtOnce);
+      const ids = Array.from({ length: count }, () => bank.newId());
+      const answers = await Promise.all(ids.map((id) => bank.put(id, bank.authorise())));
+      const refused = answers.filter(({ status }) => status === 429 || status === 503).length;
+      expect(refused === 0, `${refused} of ${count} operations were not done`);
     },
   },
   {

@@ -18,6 +18,7 @@ const needs = {
   instalment: ['initiation instalment', ({ initiations }: Abilities) => initiations.includes('instalment')],
   returns: ['returns', ({ takesReturns }: Abilities) => takesReturns],
   updates: ['updates', ({ hasUpdates }: Abilities) => hasUpdates],
+  limits: ['perSecond or atOnce', ({ perSecond, atOnce }: Abilities) => (perSecond ?? atOnce) !== undefined],
 } as const;
 export type Need = keyof typeof needs;
 

@@ -200,7 +200,7 @@ export type BankResponse =
       readonly isUnauthorised?: true;
     }
   /**
-   * This message did nothing. No byte reached the bank, it says so itself, it refused the signature before it read the
+   * This message did nothing. No byte reached the bank, it says so itself or takes no more, it refused the signature before it read the
    * message, or there was no message.
    */
   | {
@@ -261,5 +261,7 @@ export type Bank = {
   knownAbilities(): Abilities | undefined;
   /** What has happened to operations after their response, in order. Throws when the bank cannot be read. */
   updates(after: number): Promise<BankUpdates>;
+  /** How many operations wait because the bank says it takes no more at this time. Nothing of them was sent. */
+  waiting(): number;
   stop(): Promise<void>;
 };

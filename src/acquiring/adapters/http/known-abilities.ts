@@ -67,6 +67,8 @@ export function openKnownAbilities({ bank, nowMs, log, ask, lastSaid, onSaid }: 
       void refresh();
       return known ?? before;
     },
+    /** The same without asking again. */
+    last: (): Abilities | undefined => known ?? before,
     /** Waits for the first answer, and for no later one. */
     async heard(): Promise<Abilities> {
       const answer = refresh();

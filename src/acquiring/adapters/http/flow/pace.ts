@@ -1,0 +1,119 @@
+// Sends a bank no more than it says it takes. What waits has sent nothing, and holds neither a card nor a connection.
+import type { Abilities } from '../../../domain/abilities.ts';
+
+export type Limits = Pick<Abilities, 'perSecond' | 'atOnce'>;
+
+export type Pace = {
+  /**
+   * Resolves when the bank takes the operation: call `leave` when it is over. `turned away`: it waited too long, or too many wait. What
+   * finishes an operation goes before what begins one.
+   */
+  enter(wanted: { readonly goesFirst: boolean; readonly untilMs?: number }): Promise<Leave | 'turned away'>;
+  waiting(): number;
+  /** Turns away what waits. */
+  stop(): void;
+};
+type Leave = () => void;
+
+type Waiting = {
+  readonly answer: (entered: Leave | 'turned away') => void;
+  readonly cancelTimer: () => void;
+};
+
+/** With the wait for the response, shorter than the lease of a job. */
+const usualLongestWaitMs = 10_000;
+const mostWaiting = 1_000;
+/** A tenth longer: messages may be closer to each other when they arrive. */
+const secondMs = 1_100;
+
+type Options = {
+  readonly nowMs: () => number;
+  readonly limits: () => Limits;
+  readonly longestWaitMs?: number;
+  /** Replaced in tests. The function it returns cancels. */
+  readonly later?: (ms: number, run: () => void) => () => void;
+};
+
+export function openPace({
+  nowMs,
+  limits,
+  longestWaitMs = usualLongestWaitMs,
+  later = afterTime,
+}: Options): Pace {
+  const queues: { first: Waiting[]; others: Waiting[] } = { first: [], others: [] };
+  let inProgress = 0;
+  /** When the latest were let in, oldest first. */
+  let enteredMs: number[] = [];
+  let cancelNext: (() => void) | undefined;
+
+  /** Infinity until one that is in progress has ended. */
+  function msToNext(): number {
+    const { perSecond, atOnce } = limits();
+    if (atOnce !== undefined && inProgress >= atOnce) return Infinity;
+    if (perSecond === undefined) return 0;
+    const now = nowMs();
+    // A time in the future is from before the clock was set back.
+    enteredMs = enteredMs.filter((entered) => entered <= now && now - entered < secondMs);
+    return enteredMs.length < perSecond ? 0 : (enteredMs.at(-perSecond) ?? now) + secondMs - now;
+  }
+
+  function letIn(): Leave {
+    inProgress += 1;
+    if (limits().perSecond !== undefined) enteredMs.push(nowMs());
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      inProgress -= 1;
+      letInWaiting();
+    };
+  }
+
+  function letInWaiting(): void {
+    cancelNext?.();
+    cancelNext = undefined;
+    while (queues.first.length + queues.others.length > 0) {
+      const ms = msToNext();
+      if (ms > 0) {
+        if (ms !== Infinity) cancelNext = later(ms, letInWaiting);
+        return;
+      }
+      const next = queues.first.shift() ?? queues.others.shift();
+      next?.cancelTimer();
+      next?.answer(letIn());
+    }
+  }
+
+  return {
+    async enter({ goesFirst, untilMs = Infinity }) {
+      const queue = goesFirst ? queues.first : queues.others;
+      const isNext = queue.length === 0 && (goesFirst || queues.first.length === 0);
+      if (isNext && msToNext() <= 0) return letIn();
+      const patienceMs = Math.min(longestWaitMs, untilMs - nowMs());
+      if (queue.length >= mostWaiting || patienceMs <= 0) return 'turned away';
+      return new Promise((answer) => {
+        const turnAway = () => {
+          queue.splice(queue.indexOf(waiting), 1);
+          answer('turned away');
+        };
+        const cancelTimer = patienceMs === Infinity ? () => {} : later(patienceMs, turnAway);
+        const waiting = { answer, cancelTimer };
+        queue.push(waiting);
+        letInWaiting();
+      });
+    },
+    waiting: () => queues.first.length + queues.others.length,
+    stop() {
+      cancelNext?.();
+      for (const { cancelTimer, answer } of [...queues.first.splice(0), ...queues.others.splice(0)]) {
+        cancelTimer();
+        answer('turned away');
+      }
+    },
+  };
+}
+
+function afterTime(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+}
