@@ -2,6 +2,7 @@
 import type { BankOperation } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
+import { storedFor } from '../../recurring/domain/stored-for.ts';
 import { bindingOperationId, sendUntilOf, type Binding } from './binding.ts';
 
 /** Later charges come without the payer present, so the payer always authenticates now. */
@@ -16,7 +17,7 @@ export function chargeOf(binding: Binding, returnUrl: string): BankOperation {
     amount,
     card: { token: card.token, session: card.session },
     capture: true,
-    initiation: { by: 'payer', storesCard: true },
+    initiation: { by: 'payer', storesCard: true, stores: storedFor(binding.recurrentTerms) },
     authentication: 'required',
     ...defined({ authenticationAmount }),
     returnUrl,

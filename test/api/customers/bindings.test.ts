@@ -115,7 +115,7 @@ describe('a card that is bound', () => {
       operationId: `${made.id}.${made.bindingId}.charge`,
       authentication: 'required',
       capture: true,
-      initiation: { by: 'payer', storesCard: true },
+      initiation: { by: 'payer', storesCard: true, stores: { for: 'recurring' } },
       payer: { email: 'payer@example.com', ip: '127.0.0.1', fingerprint: 'a browser' },
     });
   });

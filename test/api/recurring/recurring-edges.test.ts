@@ -253,6 +253,24 @@ describe('what networks ask about a charge', () => {
     expect(initiations().map((one) => 'resubmission' in one)).toEqual([false, true, false]);
   });
 
+  test.each(['unscheduled', 'instalment'] as const)(
+    'is said: that the charges of a series are %s, also when the card is stored',
+    async (chargeReason) => {
+      wayward.sent.length = 0;
+      const started = await world.paid(visa, { makeRecurrent: true, recurrentTerms: { chargeReason } });
+      const parent = { invoiceID: started.id, paymentID: '1' };
+      expect((await recurringOf(parent)).status).toBe('active');
+      const made = await charge(parent, 100, { makeRecurrent: true });
+      await world.service.jobs.whenIdle();
+      await charged({ invoiceID: made.body.invoiceID, paymentID: '1' }, 100);
+      expect(initiations()).toMatchObject([
+        { by: 'payer', storesCard: true, stores: { for: chargeReason } },
+        { by: 'merchant', reason: chargeReason },
+        { by: 'merchant', reason: chargeReason },
+      ]);
+    },
+  );
+
   test('a repeat follows its own invoice, and no decline of another one of the series', async () => {
     const started = await world.paid(visa, { makeRecurrent: true });
     const parent = { invoiceID: started.id, paymentID: '1' };
