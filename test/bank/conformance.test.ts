@@ -44,7 +44,7 @@ test('a bank that declares nothing is tried with every promise of the first vers
     currency: 'RUB',
     cards,
   });
-  expect({ passed, failed, notDeclared }).toEqual({ passed: 34, failed: 0, notDeclared: 13 });
+  expect({ passed, failed, notDeclared }).toEqual({ passed: 35, failed: 0, notDeclared: 14 });
 });
 
 test('a bank that takes few operations at once is sent no more, by any check', async () => {
@@ -316,6 +316,37 @@ describe('the checks detect a bank that', () => {
         },
       }),
       'charges an instalment',
+    ],
+    [
+      'charges at regular times only',
+      (processor) => ({
+        ...processor,
+        perform: (id, read) =>
+          processor.perform(
+            id,
+            isUnattended(read) && read.message.initiation.reason === 'unscheduled'
+              ? { field: 'initiation.reason' }
+              : read,
+          ),
+      }),
+      'charges at no regular times where the payer agreed to that',
+    ],
+    [
+      'takes other facts of the merchant for another content',
+      (processor) => {
+        const codes = new Map<string, string | undefined>();
+        return {
+          ...processor,
+          async perform(id, read) {
+            if (!('message' in read)) return processor.perform(id, read);
+            const { mcc } = read.message.merchant;
+            const isOther = codes.has(id) && codes.get(id) !== mcc;
+            codes.set(id, codes.get(id) ?? mcc);
+            return isOther ? { status: 409, body: { error: 'conflict' } } : processor.perform(id, read);
+          },
+        };
+      },
+      'takes facts of the merchant, which may be missing or different in a repeat',
     ],
     [
       'does not compare the later fields of a repeat',

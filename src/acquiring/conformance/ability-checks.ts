@@ -126,6 +126,38 @@ export const abilityChecks: readonly Check[] = [
     },
   },
   {
+    promise: 'charges at no regular times where the payer agreed to that',
+    needs: ['unscheduled'],
+    async tryIt(bank) {
+      const [first, next] = [bank.newId(), bank.newId()];
+      const stores = { for: 'unscheduled', amount: 'variable' } as const;
+      const storing = bank.authorise({ initiation: { by: 'payer', storesCard: true, stores } });
+      const { body } = await approved(bank, first, storing);
+      const root = body['networkTransactionId'];
+      const initiation = {
+        by: 'merchant',
+        reason: 'unscheduled',
+        ...(typeof root === 'string' ? { rootNetworkTransactionId: root } : {}),
+      } as const;
+      await approved(bank, next, bank.authorise({ initiation, authentication: 'none' }));
+    },
+  },
+  {
+    promise: 'takes facts of the merchant, which may be missing or different in a repeat',
+    needs: ['declared'],
+    async tryIt(bank) {
+      const id = bank.newId();
+      const message = bank.authorise();
+      const facts = { mcc: '5734', name: 'CONFORMANCE', city: 'EXAMPLE', country: 'RUS', subMerchant: 'S-1' };
+      const told = (more: object) => ({ ...message, merchant: { ...message.merchant, ...more } });
+      const answer = await approved(bank, id, told(facts));
+      expectSame(await bank.put(id, message), answer, 'the response to a repeat without the facts');
+      const changed = told({ ...facts, mcc: '5735' });
+      expectSame(await bank.put(id, changed), answer, 'the response to a repeat with other facts');
+      await expectEntries(bank, id, 1);
+    },
+  },
+  {
     promise: 'charges an instalment',
     needs: ['declared', 'instalment'],
     async tryIt(bank) {
