@@ -24,11 +24,11 @@ test.each([
 });
 
 test.each([
-  [`${processing}/invoices/I1`, { id: 'I2' }, 'id I2'],
-  [`${processing}/invoices/I1/payments/2`, { id: '1', invoiceID: 'I1' }, 'id 1'],
-  [`${processing}/invoices/I1/payments/2`, { id: '2', invoiceID: 'I2' }, 'invoiceID I2'],
-  ['/wallet/v0/withdrawals/D1', { id: 'D2' }, 'id D2'],
-  ['/wallet/v0/w2w/transfers/T1', { id: 'T2' }, 'id T2'],
+  [`${processing}/invoices/I1`, { id: 'I2' }, 'id "I2"'],
+  [`${processing}/invoices/I1/payments/2`, { id: '1', invoiceID: 'I1' }, 'id "1"'],
+  [`${processing}/invoices/I1/payments/2`, { id: '2', invoiceID: 'I2' }, 'invoiceID "I2"'],
+  ['/wallet/v0/withdrawals/D1', { id: 'D2' }, 'id "D2"'],
+  ['/wallet/v0/w2w/transfers/T1', { id: 'T2' }, 'id "T2"'],
 ])('another object is found: %s', (path, body, said) => {
   expect(readObjects([answer(path, body)])).toEqual([[path, `the response has the ${said}`]]);
 });

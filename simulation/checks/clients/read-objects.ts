@@ -34,6 +34,6 @@ function problemsOf({ method, path, status, body }: Acknowledged): Problem[] {
     const member = place + 2 === steps.length ? 'id' : part;
     const said: unknown = Reflect.get(body, member);
     if (said === undefined || said === id) return [];
-    return [[path, `the response has the ${member} ${String(said)}`]];
+    return [[path, `the response has the ${member} ${JSON.stringify(said)}`]];
   });
 }

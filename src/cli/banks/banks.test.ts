@@ -237,7 +237,7 @@ describe('a terminal', () => {
   test.each([
     [{ mcc: '573' }, '--mcc is "573". Use 4 digits.'],
     [{ name: ' ' }, '--name is " ". Use 1 to 100 ASCII characters.'],
-    [{ country: 'Russia' }, '--country is "Russia". Use three letters such as RUS.'],
+    [{ country: 'Russia' }, '--country is "Russia". Use an ISO 3166-1 alpha-3 code such as RUS.'],
     [{ url: 'shop.example' }, '--url is "shop.example". Use an address such as https://shop.example.'],
     [{ subMerchant: '4242424242424242' }, '--sub-merchant must not contain a card number.'],
   ])('is refused with the facts %j', async (facts, why) => {

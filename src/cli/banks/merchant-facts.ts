@@ -7,7 +7,7 @@ const forms: Readonly<Record<keyof MerchantFacts, readonly [option: string, RegE
   mcc: ['--mcc', /^\d{4}$/, '4 digits'],
   name: ['--name', /^[\x20-\x7e]{1,100}$/, '1 to 100 ASCII characters'],
   city: ['--city', /^[\x20-\x7e]{1,50}$/, '1 to 50 ASCII characters'],
-  country: ['--country', /^[A-Z]{3}$/, 'three letters such as RUS'],
+  country: ['--country', /^[A-Z]{3}$/, 'an ISO 3166-1 alpha-3 code such as RUS'],
   url: ['--url', /^https?:\/\/[\x21-\x7e]{1,2000}$/, 'an address such as https://shop.example'],
   subMerchant: ['--sub-merchant', /^[\x20-\x7e]{1,40}$/, '1 to 40 ASCII characters'],
 };

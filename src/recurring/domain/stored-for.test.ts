@@ -20,6 +20,6 @@ test.each<[MandateTerms | undefined, object]>([
   // More than a field of the protocol takes.
   [{ schedule: 'P999Y' }, { for: 'recurring' }],
   [{ schedule: 'P0D' }, { for: 'recurring' }],
-])('of the terms %j the bank is told %j', (terms, told) => {
-  expect(storedFor(terms)).toEqual(told);
+])('of the terms %j the bank receives %j', (terms, received) => {
+  expect(storedFor(terms)).toEqual(received);
 });

@@ -39,19 +39,20 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await Promise.resolve();
 }
 
-type Entered = { readonly name: string; came?: 'in' | 'turned away'; leave: () => void };
+type Entered = { leave: () => void };
 
 /** What came in, or was turned away, in order. */
 let happened: string[];
 beforeEach(() => void (happened = []));
 
 async function enter(name: string, wanted: { goesFirst?: boolean; untilMs?: number } = {}): Promise<Entered> {
-  const entered: Entered = { name, leave: () => {} };
-  void pace.enter({ goesFirst: false, ...wanted }).then((answer) => {
-    entered.came = answer === 'turned away' ? answer : 'in';
+  const entered: Entered = { leave: () => {} };
+  const entering = async () => {
+    const answer = await pace.enter({ goesFirst: false, ...wanted });
     if (answer !== 'turned away') entered.leave = answer;
-    happened.push(`${name} ${entered.came}`);
-  });
+    happened.push(`${name} ${answer === 'turned away' ? answer : 'in'}`);
+  };
+  void entering();
   await settled();
   return entered;
 }
@@ -81,10 +82,10 @@ test('of what waits for an answer there are never more than declared', async () 
 test('within any second there are never more than declared', async () => {
   limits = { perSecond: 2 };
   const startedMs: number[] = [];
-  for (let count = 0; count < 7; count++)
-    void pace.enter({ goesFirst: false }).then((answer) => {
-      if (answer !== 'turned away') startedMs.push(nowMs);
-    });
+  const entering = async () => {
+    if ((await pace.enter({ goesFirst: false })) !== 'turned away') startedMs.push(nowMs);
+  };
+  for (let count = 0; count < 7; count++) void entering();
   await settled();
   await pass(9_000);
   expect(startedMs).toHaveLength(7);

@@ -5,8 +5,8 @@ export type Limits = Pick<Abilities, 'perSecond' | 'atOnce'>;
 
 export type Pace = {
   /**
-   * Resolves when the bank takes the operation: call `leave` when it is over. `turned away`: it waited too long, or too many wait. What
-   * finishes an operation goes before what begins one.
+   * Resolves when the bank takes the operation: call the function when it is over. What finishes an operation goes before what begins
+   * one; `turned away` waited too long, or too many wait.
    */
   enter(wanted: { readonly goesFirst: boolean; readonly untilMs?: number }): Promise<Leave | 'turned away'>;
   waiting(): number;
