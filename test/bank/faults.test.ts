@@ -167,9 +167,11 @@ describe('a fault order', () => {
     await order(bank, { kind: 'error-after-booking' });
     await order(bank, { kind: 'lost-callback', rate: 0.5 });
     await order(bank, { kind: 'latency', curve: { shape: 'fixed', ms: 1 } });
+    await order(bank, { kind: 'limits', perSecond: 100 });
     expect(await list()).toEqual({
       outage: false,
       latency: { shape: 'fixed', ms: 1 },
+      limits: { perSecond: 100 },
       faults: [
         { kind: 'error-after-booking', left: 1 },
         { kind: 'lost-callback', rate: 0.5 },
@@ -178,7 +180,7 @@ describe('a fault order', () => {
     await adapter.send(authorise('a'));
     expect((await list()) as unknown).toMatchObject({ faults: [{ kind: 'lost-callback' }] });
     await fetch(`${bank.url}/faults`, { method: 'DELETE' });
-    expect(await list()).toEqual({ outage: false, latency: { shape: 'none' }, faults: [] });
+    expect(await list()).toEqual({ outage: false, latency: { shape: 'none' }, limits: {}, faults: [] });
   });
 
   test.each([

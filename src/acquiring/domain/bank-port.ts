@@ -202,8 +202,8 @@ export type BankResponse =
       readonly isUnauthorised?: true;
     }
   /**
-   * This message did nothing. No byte reached the bank, or it says so itself or takes no more. Or it refused the signature before it
-   * read the message, or there was no message.
+   * This message did nothing. No byte reached the bank, it says so itself, it takes no more now, it refused the signature, or
+   * there was no message.
    */
   | {
       readonly outcome: 'notSent';

@@ -257,7 +257,7 @@ describe('what networks ask about a charge', () => {
     'is said: that the charges of a series are %s, also when the card is stored',
     async (chargeReason) => {
       wayward.sent.length = 0;
-      const parent = await parentOf(visa, { recurrentTerms: { chargeReason } });
+      const parent = await parentOf(visa, { makeRecurrent: true, recurrentTerms: { chargeReason } });
       const made = await charge(parent, 100, { makeRecurrent: true });
       await world.service.jobs.whenIdle();
       await charged({ invoiceID: made.body.invoiceID, paymentID: '1' }, 100);
