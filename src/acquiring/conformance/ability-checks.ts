@@ -49,8 +49,7 @@ export const abilityChecks: readonly Check[] = [
     promise: 'takes as many operations at once, and within a second, as it declares',
     needs: ['limits'],
     async tryIt(bank) {
-      const { abilities } = await bank.abilities();
-      const { perSecond = mostAtOnce, atOnce: most = mostAtOnce } = abilities;
+      const { perSecond = mostAtOnce, atOnce: most = mostAtOnce } = bank.limits();
       const count = Math.min(perSecond, most, mostAtOnce);
       const ids = Array.from({ length: count }, () => bank.newId());
       const answers = await Promise.all(ids.map((id) => bank.put(id, bank.authorise())));

@@ -2,7 +2,7 @@
 // It keeps every outcome, so that the last check can compare.
 import { epochMsOf, systemClock } from '../../clock.ts';
 import { randomText } from '../../ids.ts';
-import { openPace } from '../adapters/http/flow/pace.ts';
+import { openPace, type Limits } from '../adapters/http/flow/pace.ts';
 import { openLink, type Exchange } from '../adapters/http/link.ts';
 import { parseMessage } from '../adapters/http/responses.ts';
 import type { AuthoriseMessage, BookEntry, OperationKind, PayoutMessage } from '../adapters/http/messages.ts';
@@ -105,6 +105,7 @@ export function openProbe(options: ProbeOptions) {
     send,
     targetOf,
     page,
+    limits: (): Limits => declared ?? {},
     stop: () => link.stop(),
 
     async put(id: string, message: object, wrong?: Tampering): Promise<Answer> {

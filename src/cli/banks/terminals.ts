@@ -35,23 +35,22 @@ type PayoutOptions = {
 /** A shop, or with `payouts` the merchant. */
 type Owner = { readonly party: string; readonly shop?: string; readonly payouts?: true };
 
-export async function addTerminal(
-  id: string,
-  options: Owner &
-    PayoutOptions & {
-      bank: string;
-      merchant: string;
-      descriptor: string;
-      priority: string;
-      holdDays?: string[];
-      mcc?: string;
-      name?: string;
-      city?: string;
-      country?: string;
-      url?: string;
-      subMerchant?: string;
-    },
-): Promise<void> {
+type AddOptions = Owner &
+  PayoutOptions & {
+    bank: string;
+    merchant: string;
+    descriptor: string;
+    priority: string;
+    holdDays?: string[];
+    mcc?: string;
+    name?: string;
+    city?: string;
+    country?: string;
+    url?: string;
+    subMerchant?: string;
+  };
+
+export async function addTerminal(id: string, options: AddOptions): Promise<void> {
   const { party, bank, merchant, descriptor } = options;
   const shop = shopOf(options);
   requireText('<terminalID>', id, 40);

@@ -1,7 +1,7 @@
 // The messages to the bank about a payment, built from its state alone: a repeat has the same content.
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankOperation, CardReference, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
-import type { PayerFacts } from '../../acquiring/domain/payer-facts.ts';
+import type { PayerFacts, PostalAddress } from '../../acquiring/domain/payer-facts.ts';
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
 import { storedFor } from '../../recurring/domain/stored-for.ts';
 import { defined } from '../../defined.ts';
@@ -65,9 +65,18 @@ function givenIn({ authenticated: said }: Payment, card: CardReference) {
 }
 
 /** Only what banks use for fraud checks. */
-function contactOf({ email, phoneNumber: phone, firstName, lastName }: ContactInfo): PayerFacts {
+function contactOf(contact: ContactInfo): PayerFacts {
+  const { email, phoneNumber: phone, firstName, lastName, address: line, city, state } = contact;
+  const { postalCode, country } = contact;
   const name = [firstName, lastName].filter(Boolean).join(' ');
-  return defined({ email, phone, name: name === '' ? undefined : name });
+  const address: PostalAddress = defined({ line, city, state, postalCode, country });
+  const hasAddress = Object.keys(address).length > 0;
+  return defined({
+    email,
+    phone,
+    name: name === '' ? undefined : name,
+    billingAddress: hasAddress ? address : undefined,
+  });
 }
 
 /** An original that was never approved has no references. */

@@ -100,7 +100,7 @@ export type Faults = {
   order(wanted: unknown): boolean;
   clear(): void;
   /** The faults still to come. */
-  list(): { outage: boolean; latency: Latency; limits: Limits; faults: readonly StandingFault[] };
+  list(): Condition & { faults: readonly StandingFault[] };
   isOut(): boolean;
   /** What the bank takes, and says that it takes. */
   limits(): Limits;
@@ -111,14 +111,15 @@ export type Faults = {
   delayMs(): number;
 };
 
+type Condition = { outage: boolean; latency: Latency; limits: Limits };
+
+const wellBank: Condition = { outage: false, latency: { shape: 'none' }, limits: {} };
 const longestDelayMs = 120_000;
 
 export function openFaults(seed: number): Faults {
   const random = seededRandom(seed);
   let standing: StandingFault[] = [];
-  let outage = false;
-  let latency: Latency = { shape: 'none' };
-  let limits: Limits = {};
+  let bank = wellBank;
 
   function take<Kind extends OrderedKind>(
     isWanted: (kind: OrderedKind) => kind is Kind,
@@ -140,10 +141,9 @@ export function openFaults(seed: number): Faults {
   return {
     order(wanted) {
       if (!order.Check(wanted)) return false;
-      if (wanted.kind === 'outage') outage = wanted.on;
-      else if (wanted.kind === 'latency') latency = wanted.curve;
-      else if (wanted.kind === 'limits')
-        limits = defined({ perSecond: wanted.perSecond, atOnce: wanted.atOnce });
+      if (wanted.kind === 'outage') bank = { ...bank, outage: wanted.on };
+      else if (wanted.kind === 'latency') bank = { ...bank, latency: wanted.curve };
+      else if (wanted.kind === 'limits') bank = { ...bank, limits: limitsIn(wanted) };
       else {
         const { kind, next, rate, operationKind, card, terminal, merchants } = wanted;
         const left = next ?? (rate === undefined ? 1 : undefined);
@@ -154,18 +154,16 @@ export function openFaults(seed: number): Faults {
     },
     clear() {
       standing = [];
-      outage = false;
-      latency = { shape: 'none' };
-      limits = {};
+      bank = wellBank;
     },
-    list: () => ({ outage, latency, limits, faults: standing.map(shown) }),
-    isOut: () => outage,
-    limits: () => limits,
+    list: () => ({ ...bank, faults: standing.map(shown) }),
+    isOut: () => bank.outage,
+    limits: () => bank.limits,
     ofRequest: (concerned, message) =>
       take((kind) => isBefore(kind) || isAfter(kind), concerned, message)?.kind,
     declineOf: (message) => take((kind) => kind === 'decline', message.kind, message)?.code,
     ofCallback: () => take(isOfCallback)?.kind,
-    delayMs: () => Math.min(delayMs(latency, random), longestDelayMs),
+    delayMs: () => Math.min(delayMs(bank.latency, random), longestDelayMs),
   };
 }
 
@@ -183,6 +181,10 @@ function isConcerned(
     (merchants === undefined ||
       merchants.some((one) => one.id === named?.id && one.terminal === named.terminal))
   );
+}
+
+function limitsIn({ perSecond, atOnce }: Limits): Limits {
+  return defined({ perSecond, atOnce });
 }
 
 /** Whatever was ordered, no card number leaves the bank. */

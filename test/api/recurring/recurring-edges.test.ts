@@ -315,6 +315,20 @@ describe('what networks ask about a charge', () => {
     ]);
   });
 
+  test('is said: the address of the payer, if the request has any of it', async () => {
+    const parent = await parentOf();
+    wayward.sent.length = 0;
+    const contactInfo = { firstName: 'LEXA', country: 'RUS', city: 'Moskva', address: 'Tverskaia 1' };
+    const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo };
+    await charge(parent, 100, { payer });
+    await charge(parent, 100);
+    await world.service.jobs.whenIdle();
+    const billingAddress = { country: 'RUS', city: 'Moskva', line: 'Tverskaia 1' };
+    const payers = wayward.sent.flatMap((sent) => (sent.kind === 'authorise' ? [sent.payer] : []));
+    expect(payers.find(({ name }) => name === 'LEXA')).toMatchObject({ billingAddress });
+    expect(payers.filter((one) => 'billingAddress' in one)).toHaveLength(1);
+  });
+
   test('is not said where the terms state no amount', async () => {
     const parent = await parentOf();
     wayward.sent.length = 0;

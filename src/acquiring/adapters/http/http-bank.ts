@@ -189,7 +189,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     onSaid,
   });
   const abilities = known.heard;
-  const pace = openPace({ nowMs, limits: () => known.last() ?? {} });
+  const pace = openPace({ nowMs, limits: () => known.now({ asksAgain: false }) ?? {} });
 
   /** Asks about an operation that the bank may have. */
   async function askAbout(
@@ -259,7 +259,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     },
 
     abilities,
-    knownAbilities: known.now,
+    knownAbilities: () => known.now(),
 
     async updates(after) {
       if (!(await abilities()).hasUpdates)

@@ -63,12 +63,10 @@ export function openKnownAbilities({ bank, nowMs, log, ask, lastSaid, onSaid }: 
 
   return {
     /** Undefined until the bank has answered a node once. */
-    now(): Abilities | undefined {
-      void refresh();
+    now({ asksAgain = true } = {}): Abilities | undefined {
+      if (asksAgain) void refresh();
       return known ?? before;
     },
-    /** The same without asking again. */
-    last: (): Abilities | undefined => known ?? before,
     /** Waits for the first answer, and for no later one. */
     async heard(): Promise<Abilities> {
       const answer = refresh();

@@ -41,39 +41,15 @@ export function openPace({
   later = afterTime,
 }: Options): Pace {
   const queues: { first: Waiting[]; others: Waiting[] } = { first: [], others: [] };
-  let inProgress = 0;
-  /** When the latest were let in, oldest first. */
-  let enteredMs: number[] = [];
+  const gate = openGate(nowMs, limits);
   let cancelNext: (() => void) | undefined;
-
-  /** Infinity until one that is in progress has ended. */
-  function msToNext(): number {
-    const { perSecond, atOnce } = limits();
-    if (atOnce !== undefined && inProgress >= atOnce) return Infinity;
-    if (perSecond === undefined) return 0;
-    const now = nowMs();
-    // A time in the future is from before the clock was set back.
-    enteredMs = enteredMs.filter((entered) => entered <= now && now - entered < secondMs);
-    return enteredMs.length < perSecond ? 0 : (enteredMs.at(-perSecond) ?? now) + secondMs - now;
-  }
-
-  function letIn(): Leave {
-    inProgress += 1;
-    if (limits().perSecond !== undefined) enteredMs.push(nowMs());
-    let hasLeft = false;
-    return () => {
-      if (hasLeft) return;
-      hasLeft = true;
-      inProgress -= 1;
-      letInWaiting();
-    };
-  }
+  const letIn = (): Leave => gate.letIn(letInWaiting);
 
   function letInWaiting(): void {
     cancelNext?.();
     cancelNext = undefined;
     while (queues.first.length + queues.others.length > 0) {
-      const ms = msToNext();
+      const ms = gate.msToNext();
       if (ms > 0) {
         if (ms !== Infinity) cancelNext = later(ms, letInWaiting);
         return;
@@ -84,23 +60,26 @@ export function openPace({
     }
   }
 
+  function wait(queue: Waiting[], patienceMs: number): ReturnType<Pace['enter']> {
+    return new Promise((answer) => {
+      const turnAway = () => {
+        queue.splice(queue.indexOf(waiting), 1);
+        answer('turned away');
+      };
+      const cancelTimer = patienceMs === Infinity ? () => {} : later(patienceMs, turnAway);
+      const waiting = { answer, cancelTimer };
+      queue.push(waiting);
+      letInWaiting();
+    });
+  }
+
   return {
     async enter({ goesFirst, untilMs = Infinity }) {
       const queue = goesFirst ? queues.first : queues.others;
       const isNext = queue.length === 0 && (goesFirst || queues.first.length === 0);
-      if (isNext && msToNext() <= 0) return letIn();
+      if (isNext && gate.msToNext() <= 0) return letIn();
       const patienceMs = Math.min(longestWaitMs, untilMs - nowMs());
-      if (queue.length >= mostWaiting || patienceMs <= 0) return 'turned away';
-      return new Promise((answer) => {
-        const turnAway = () => {
-          queue.splice(queue.indexOf(waiting), 1);
-          answer('turned away');
-        };
-        const cancelTimer = patienceMs === Infinity ? () => {} : later(patienceMs, turnAway);
-        const waiting = { answer, cancelTimer };
-        queue.push(waiting);
-        letInWaiting();
-      });
+      return queue.length >= mostWaiting || patienceMs <= 0 ? 'turned away' : wait(queue, patienceMs);
     },
     waiting: () => queues.first.length + queues.others.length,
     stop() {
@@ -109,6 +88,36 @@ export function openPace({
         cancelTimer();
         answer('turned away');
       }
+    },
+  };
+}
+
+/** Counts what is in progress, and what was let in within a second. */
+function openGate(nowMs: () => number, limits: () => Limits) {
+  let inProgress = 0;
+  /** When the latest were let in, oldest first. */
+  let enteredMs: number[] = [];
+  return {
+    /** Infinity until one that is in progress has ended. */
+    msToNext(): number {
+      const { perSecond, atOnce } = limits();
+      if (atOnce !== undefined && inProgress >= atOnce) return Infinity;
+      if (perSecond === undefined) return 0;
+      const now = nowMs();
+      // A time in the future is from before the clock was set back.
+      enteredMs = enteredMs.filter((entered) => entered <= now && now - entered < secondMs);
+      return enteredMs.length < perSecond ? 0 : (enteredMs.at(-perSecond) ?? now) + secondMs - now;
+    },
+    letIn(onLeave: () => void): Leave {
+      inProgress += 1;
+      if (limits().perSecond !== undefined) enteredMs.push(nowMs());
+      let hasLeft = false;
+      return () => {
+        if (hasLeft) return;
+        hasLeft = true;
+        inProgress -= 1;
+        onLeave();
+      };
     },
   };
 }
