@@ -40,7 +40,7 @@ export function openPace({
   longestWaitMs = usualLongestWaitMs,
   later = afterTime,
 }: Options): Pace {
-  const queues: { first: Waiting[]; others: Waiting[] } = { first: [], others: [] };
+  const queues = openQueues();
   const gate = openGate(nowMs, limits);
   let cancelNext: (() => void) | undefined;
   const letIn = (): Leave => gate.letIn(letInWaiting);
@@ -48,13 +48,13 @@ export function openPace({
   function letInWaiting(): void {
     cancelNext?.();
     cancelNext = undefined;
-    while (queues.first.length + queues.others.length > 0) {
+    while (queues.waiting() > 0) {
       const ms = gate.msToNext();
       if (ms > 0) {
         if (ms !== Infinity) cancelNext = later(ms, letInWaiting);
         return;
       }
-      const next = queues.first.shift() ?? queues.others.shift();
+      const next = queues.next();
       next?.cancelTimer();
       next?.answer(letIn());
     }
@@ -76,19 +76,30 @@ export function openPace({
   return {
     async enter({ goesFirst, untilMs = Infinity }) {
       const queue = goesFirst ? queues.first : queues.others;
-      const isNext = queue.length === 0 && (goesFirst || queues.first.length === 0);
+      const isNext = queue.length === 0 && (goesFirst || queues.waiting() === 0);
       if (isNext && gate.msToNext() <= 0) return letIn();
       const patienceMs = Math.min(longestWaitMs, untilMs - nowMs());
       return queue.length >= mostWaiting || patienceMs <= 0 ? 'turned away' : wait(queue, patienceMs);
     },
-    waiting: () => queues.first.length + queues.others.length,
+    waiting: queues.waiting,
     stop() {
       cancelNext?.();
-      for (const { cancelTimer, answer } of [...queues.first.splice(0), ...queues.others.splice(0)]) {
-        cancelTimer();
-        answer('turned away');
+      for (let one = queues.next(); one; one = queues.next()) {
+        one.cancelTimer();
+        one.answer('turned away');
       }
     },
+  };
+}
+
+function openQueues() {
+  const first: Waiting[] = [];
+  const others: Waiting[] = [];
+  return {
+    first,
+    others,
+    next: () => first.shift() ?? others.shift(),
+    waiting: () => first.length + others.length,
   };
 }
 
