@@ -34,12 +34,8 @@ type Options = {
   readonly later?: (ms: number, run: () => void) => () => void;
 };
 
-export function openPace({
-  nowMs,
-  limits,
-  longestWaitMs = usualLongestWaitMs,
-  later = afterTime,
-}: Options): Pace {
+export function openPace(options: Options): Pace {
+  const { nowMs, limits, longestWaitMs = usualLongestWaitMs, later = afterTime } = options;
   const queues = openQueues();
   const gate = openGate(nowMs, limits);
   let cancelNext: (() => void) | undefined;
@@ -84,10 +80,7 @@ export function openPace({
     waiting: queues.waiting,
     stop() {
       cancelNext?.();
-      for (let one = queues.next(); one; one = queues.next()) {
-        one.cancelTimer();
-        one.answer('turned away');
-      }
+      queues.turnAway();
     },
   };
 }
@@ -100,6 +93,12 @@ function openQueues() {
     others,
     next: () => first.shift() ?? others.shift(),
     waiting: () => first.length + others.length,
+    turnAway() {
+      for (const { cancelTimer, answer } of [...first.splice(0), ...others.splice(0)]) {
+        cancelTimer();
+        answer('turned away');
+      }
+    },
   };
 }
 
