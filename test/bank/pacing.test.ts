@@ -104,6 +104,7 @@ test('what waits when the adapter stops is certainly not done', async () => {
   const waiting = bank.send(charge('b'));
   await expect.poll(() => bank.waiting()).toBe(1);
   await bank.stop();
+  expect(bank.waiting()).toBe(0);
   expect(await waiting).toMatchObject(turnedAway);
   expect(asked).toHaveLength(1);
 });
