@@ -46,7 +46,7 @@ const mayImport = {
   merchants: ground,
   cards: [...ground, 'acquiring'],
   'retry-rules': ['acquiring', 'cards'],
-  receipts: [...ground, 'platform/mail', 'merchants', 'cards'],
+  receipts: [...ground, 'platform/mail', 'acquiring', 'merchants', 'cards'],
   recurring: [...ground, 'acquiring', 'merchants', 'cards', 'retry-rules', 'receipts'],
   invoices: [...ground, 'acquiring', 'merchants', 'cards', 'retry-rules', 'receipts', 'recurring'],
   payments: [

@@ -1290,6 +1290,7 @@ create table payout_terminal (
   created_at timestamp with time zone not null,
   retired_at timestamp with time zone,
   terms json default '{}'::json not null,
+  merchant_facts json,
   constraint payout_terminal_pkey primary key (party_id, terminal_id)
 );
 
@@ -1567,6 +1568,7 @@ create table terminal (
   retired_at timestamp with time zone,
   paused_until timestamp with time zone,
   paused_because text,
+  merchant_facts json,
   constraint terminal_pkey primary key (party_id, shop_id, terminal_id)
 );
 

@@ -296,6 +296,11 @@ const plants: readonly Plant[] = [
     }),
   ],
   [
+    'another object than that of the path',
+    ['read objects'],
+    () => ({ heard: answered('GET', `/v2/processing/invoices/${world.sold.id}`, { id: world.shipped.id }) }),
+  ],
+  [
     'another response under one key',
     ['repeats'],
     () => ({ heard: again({ other: 1 }, '2026-01-20T10:00:00.000Z') }),

@@ -23,6 +23,7 @@ import { unlogged } from './money/logged.ts';
 import { moves } from './events/moves.ts';
 import { payoutLimits } from './money/payout-limits.ts';
 import { postings } from './money/postings.ts';
+import { readObjects } from './clients/read-objects.ts';
 import { openRepeats, type Repeats } from './clients/repeats.ts';
 import { refundQueue } from './states/refund-queue.ts';
 import { retries } from './states/retries.ts';
@@ -209,6 +210,7 @@ async function hear(
   const { moved, mixed, late, unasked } = await memory.leaving.hear(world.query, left);
   const problems = [
     ...named('repeats', memory.repeats.hear(answers)),
+    ...named('read objects', readObjects(answers)),
     ...named('durable', await tooEarly(world.query, asked)),
     ...named('one bank', moved),
     ...named('one kind', mixed),

@@ -153,6 +153,12 @@ function invoiceToPay(known: Knowledge, chance: Chance, shop?: string) {
 
 const dayMs = 24 * hourMs;
 
+/** A bank of the first version charges no instalments. */
+const reasonOf: Readonly<Record<number, object>> = {
+  100: { chargeReason: 'unscheduled' },
+  25_000: { chargeReason: 'instalment' },
+};
+
 /** What a payer agrees to. Later charges are of any amount, so many are above it. */
 function terms(chance: Chance, now: () => string): Record<string, unknown> {
   if (chance.isTrue(0.4)) return {};
@@ -162,6 +168,7 @@ function terms(chance: Chance, now: () => string): Record<string, unknown> {
     ...(chance.isTrue(0.6) ? { schedule: chance.oneOf(['P1D', 'P1W', 'P1M', 'every month']) } : {}),
     ...(chance.isTrue(0.8) ? { amountRule: { kind: chance.oneOf(['fixed', 'upTo']), amount } } : {}),
     ...(chance.isTrue(0.5) ? { trialEnd, amountAfterTrial: chance.oneOf([100, 1_000, 25_000]) } : {}),
+    ...reasonOf[amount],
   };
   return { recurrentTerms };
 }

@@ -29,6 +29,7 @@ export const faultKinds = {
   'node stands still': 0.003,
   'clock jumps': 0.03,
   'clock of a node differs': 0.5,
+  'bank refuses the signature': 0.01,
 } as const;
 export type FaultKind = keyof typeof faultKinds;
 

@@ -65,6 +65,7 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
     /** The bank a callback claims to come from. */
     bankNamed: (id: string) => banks.get(id),
     isStopped: (id: string) => stopped.has(id),
+    waiting: adapters.waiting,
     sendAfter: adapters.sendAfter,
     /** Adds a bank, or changes its URL and secret. */
     async putBank(settings: BankSettings) {
@@ -132,6 +133,8 @@ function openAdapters(
       await reading;
       awaited.delete(id);
     },
+    /** How many operations of this node wait for each bank that takes no more. */
+    waiting: () => [...opened].map(([id, { bank }]) => [id, bank.waiting()] as const),
     async stop() {
       await Promise.all([...opened.values()].map(({ bank }) => bank.stop()));
     },

@@ -52,6 +52,7 @@ async function outcomeOf({ inquired, repeatableMs = 'always' as never, logged, .
       resume: () => Promise.resolve(approved),
       abilities: () => Promise.resolve({ ...abilitiesOfVersion1, repeatableMs }),
       knownAbilities: () => undefined,
+      waiting: () => 0,
       updates: (last) => Promise.resolve({ updates: [], unreadable: [], last, hasMore: false }),
       stop: () => Promise.resolve(),
     },

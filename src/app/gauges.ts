@@ -33,7 +33,7 @@ export function addGauges(
     jobs: Pick<JobRunner, 'stuckJobs'>;
     clock: Clock;
     ledger: LedgerMonitor;
-    banks: Pick<Banks, 'away'>;
+    banks: Pick<Banks, 'away' | 'waiting'>;
   },
 ): void {
   metrics.gauge(
@@ -106,6 +106,12 @@ export function addGauges(
           .away()
           .map(({ bankId, sinceMs }) => [bankId, (epochMsOf(clock.now()) - sinceMs) / 1_000] as const),
       ),
+  );
+  metrics.gaugeBy(
+    'mandate_bank_waiting',
+    'Operations on this node that wait because a bank takes no more at this time',
+    'bank',
+    () => Promise.resolve(banks.waiting()),
   );
   metrics.gauge(
     'mandate_banks_stopped',

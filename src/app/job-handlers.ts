@@ -109,7 +109,11 @@ export function jobHandlers({
     alternateTerminal: (binding) =>
       banks.alternateTerminal(binding, {
         terminal: binding.terminal,
-        wanted: wantedVerification(binding.amount.currency, binding.card.details.paymentSystem),
+        wanted: wantedVerification(
+          binding.amount.currency,
+          binding.card.details.paymentSystem,
+          binding.recurrentTerms?.chargeReason,
+        ),
       }),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };

@@ -97,6 +97,7 @@ const arrays = {
     'bankId',
     'merchantId',
     'descriptor',
+    'merchantFacts',
     'priority',
     'retiredAt',
     'pausedUntil',

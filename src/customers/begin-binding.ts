@@ -37,7 +37,8 @@ export async function beginBinding(
 > {
   const waits = await payerAttempts.refusalBefore(stored.customer, resource.card, 0);
   if (waits) return tooMany(waits);
-  const wanted = wantedVerification(shop.currency, resource.card.paymentSystem);
+  const { chargeReason } = terms.recurrentTerms ?? {};
+  const wanted = wantedVerification(shop.currency, resource.card.paymentSystem, chargeReason);
   const terminal = await banks.terminalFor(shop, wanted);
   if (!terminal.ok) return terminal;
   const { id: customerId } = stored.customer;

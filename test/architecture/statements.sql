@@ -2996,13 +2996,13 @@ where refund_due_at is not null order by refund_due_at limit 1000;
 select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, one_off_receipts, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text order by created_at, shop_id;
 
 -- list_terminals
-select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at, paused_until, paused_because,
-terms
+select shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at, paused_until,
+paused_because, terms
 from (
-select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at,
+select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at,
 paused_until, paused_because, null as terms from terminal
 union all
-select party_id, null, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at,
+select party_id, null, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at,
 null, null, terms from payout_terminal
 ) as terminal
 where party_id = $1::text order by shop_id nulls last, retired_at is not null, priority, terminal_id;
@@ -3915,7 +3915,7 @@ select party_id, network, currency, level, min_minor, per_payout_minor, per_day_
 where party_id in ($1::text, $2::text) order by party_id, currency, network, level;
 
 -- read_payout_terminals
-select terminal_id, bank_id, merchant_id, descriptor, terms, retired_at is not null as is_retired from payout_terminal
+select terminal_id, bank_id, merchant_id, descriptor, merchant_facts, terms, retired_at is not null as is_retired from payout_terminal
 where party_id = $1::text order by priority, terminal_id;
 
 -- read_pending_charge
@@ -4051,11 +4051,11 @@ select terminal_id, network, initiation, days from terminal_hold
 where party_id = $1::text and shop_id = $2::text order by terminal_id, network, initiation;
 
 -- read_terminals
-select terminal_id, bank_id, merchant_id, descriptor, paused_until, paused_because, retired_at is not null as is_retired from terminal
+select terminal_id, bank_id, merchant_id, descriptor, merchant_facts, paused_until, paused_because, retired_at is not null as is_retired from terminal
 where party_id = $1::text and shop_id = $2::text order by priority, terminal_id;
 
 -- read_terminals_of_party
-select shop_id, terminal_id, bank_id, merchant_id, descriptor, exists (
+select shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, exists (
 select from terminal as other
 where other.party_id <> terminal.party_id and other.bank_id = terminal.bank_id
 and other.terminal_id = terminal.terminal_id and other.merchant_id = terminal.merchant_id
@@ -5090,19 +5090,19 @@ values ($1::text, $2::text, $3::text, $4::text, $5::int8, $6::int8, $7::int8, $8
 on conflict (party_id, currency, network, level) do update set min_minor = excluded.min_minor, per_payout_minor = excluded.per_payout_minor, per_day_minor = excluded.per_day_minor, per_month_minor = excluded.per_month_minor, payouts_per_day = excluded.payouts_per_day, card_per_day_minor = excluded.card_per_day_minor, card_per_month_minor = excluded.card_per_month_minor, card_payouts_per_day = excluded.card_payouts_per_day, set_by = excluded.set_by, set_at = excluded.set_at, reason = excluded.reason;
 
 -- upsert_payout_terminal
-insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, terms, priority, created_at)
-values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::json, $7::int4, $8::timestamptz)
+insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, terms, priority, created_at)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::json, $7::json, $8::int4, $9::timestamptz)
 on conflict (party_id, terminal_id) do update
-set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, priority = excluded.priority, terms = excluded.terms,
+set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, merchant_facts = excluded.merchant_facts, priority = excluded.priority, terms = excluded.terms,
 retired_at = null
 where payout_terminal.bank_id = excluded.bank_id
 returning terminal_id;
 
 -- upsert_terminal
-insert into terminal (party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
-values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::int4, $8::timestamptz)
+insert into terminal (party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, created_at)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::json, $8::int4, $9::timestamptz)
 on conflict (party_id, shop_id, terminal_id) do update
-set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, priority = excluded.priority,
+set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, merchant_facts = excluded.merchant_facts, priority = excluded.priority,
 retired_at = null, paused_until = null, paused_because = null
 where terminal.bank_id = excluded.bank_id
 returning terminal_id;

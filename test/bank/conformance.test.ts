@@ -44,7 +44,11 @@ test('a bank that declares nothing is tried with every promise of the first vers
     currency: 'RUB',
     cards,
   });
-  expect({ passed, failed, notDeclared }).toEqual({ passed: 34, failed: 0, notDeclared: 12 });
+  expect({ passed, failed, notDeclared }).toEqual({ passed: 35, failed: 0, notDeclared: 14 });
+});
+
+test('a bank that takes few operations at once is sent no more, by any check', async () => {
+  expect(await failuresOf({ abilities: { atOnce: 3, perSecond: 100_000 } })).toEqual([]);
 });
 
 test('a bank is not tried with what it declares it cannot do', async () => {
@@ -314,6 +318,37 @@ describe('the checks detect a bank that', () => {
       'charges an instalment',
     ],
     [
+      'charges at regular times only',
+      (processor) => ({
+        ...processor,
+        perform: (id, read) =>
+          processor.perform(
+            id,
+            isUnattended(read) && read.message.initiation.reason === 'unscheduled'
+              ? { field: 'initiation.reason' }
+              : read,
+          ),
+      }),
+      'charges at no regular times where the payer agreed to that',
+    ],
+    [
+      'takes other facts of the merchant for another content',
+      (processor) => {
+        const codes = new Map<string, string | undefined>();
+        return {
+          ...processor,
+          async perform(id, read) {
+            if (!('message' in read)) return processor.perform(id, read);
+            const { mcc } = read.message.merchant;
+            const isOther = codes.has(id) && codes.get(id) !== mcc;
+            codes.set(id, codes.get(id) ?? mcc);
+            return isOther ? { status: 409, body: { error: 'conflict' } } : processor.perform(id, read);
+          },
+        };
+      },
+      'takes facts of the merchant, which may be missing or different in a repeat',
+    ],
+    [
       'does not compare the later fields of a repeat',
       (processor) => ({
         ...processor,
@@ -420,6 +455,29 @@ describe('the checks detect a bank that', () => {
     const onResult = ({ number }: Result) => void (finished = number);
     expect(await failuresOf({ employ }, { onResult })).toContain(check);
     expect(arrived).toBe(20);
+  });
+
+  test('takes fewer operations at once than it declares', async () => {
+    const before = 'declares its abilities as documented, and only with a signature';
+    let isTried = false;
+    let arrived = 0;
+    let secondArrives = () => {};
+    const second = new Promise<void>((resolve) => (secondArrives = resolve));
+    const employ = (processor: OperationProcessor): OperationProcessor => ({
+      ...processor,
+      async perform(id, read) {
+        // In all other checks a message may be the only one.
+        if (!isTried) return processor.perform(id, read);
+        arrived += 1;
+        if (arrived === 1) await second;
+        if (arrived === 2) secondArrives();
+        return arrived === 2 ? { status: 429, body: { error: 'notDone' } } : processor.perform(id, read);
+      },
+    });
+    const onResult = ({ promise }: Result) => void (isTried = promise === before);
+    const failures = await failuresOf({ abilities: { atOnce: 30 }, employ }, { onResult });
+    expect(failures).toContain('takes as many operations at once, and within a second, as it declares');
+    expect(arrived).toBe(30);
   });
 
   test('accepts messages without a signature or with a wrong one', async () => {

@@ -81,6 +81,7 @@ const seen: [FaultKind, outcome: string, isDone: boolean][] = [
   ['split-answer', 'approved', true],
   ['not-done', 'notSent', false],
   ['too-many-requests', 'notSent', false],
+  ['unauthorised', 'notSent', false],
 ];
 
 test.each(seen)('%s gives the outcome %s, and the operation was done: %s', async (kind, outcome, isDone) => {
@@ -166,9 +167,11 @@ describe('a fault order', () => {
     await order(bank, { kind: 'error-after-booking' });
     await order(bank, { kind: 'lost-callback', rate: 0.5 });
     await order(bank, { kind: 'latency', curve: { shape: 'fixed', ms: 1 } });
+    await order(bank, { kind: 'limits', perSecond: 100 });
     expect(await list()).toEqual({
       outage: false,
       latency: { shape: 'fixed', ms: 1 },
+      limits: { perSecond: 100 },
       faults: [
         { kind: 'error-after-booking', left: 1 },
         { kind: 'lost-callback', rate: 0.5 },
@@ -177,7 +180,7 @@ describe('a fault order', () => {
     await adapter.send(authorise('a'));
     expect((await list()) as unknown).toMatchObject({ faults: [{ kind: 'lost-callback' }] });
     await fetch(`${bank.url}/faults`, { method: 'DELETE' });
-    expect(await list()).toEqual({ outage: false, latency: { shape: 'none' }, faults: [] });
+    expect(await list()).toEqual({ outage: false, latency: { shape: 'none' }, limits: {}, faults: [] });
   });
 
   test.each([

@@ -142,6 +142,19 @@ describe('a message', () => {
     });
   });
 
+  test('has the facts of the merchant that the operator gave with the terminal', async () => {
+    const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
+    const merchant = { mcc: '5734', name: 'EXAMPLE', city: 'MOSCOW', country: 'RUS', subMerchant: 'S-1' };
+    await open(url).send({ ...authorise(), terminal: { ...terminal, merchant } });
+    const [{ body }] = heard as [Heard];
+    expect(JSON.parse(body).merchant).toEqual({
+      ...merchant,
+      id: 'M1',
+      terminal: 'T1',
+      descriptor: 'A shop',
+    });
+  });
+
   test('has no security code in a payout or when the payer is not present', async () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
     const bank = open(url);

@@ -18,6 +18,7 @@ import { memoryJournal } from '../../../src/sandbox/bank/journal.ts';
 import { buildBankServer } from '../../../src/sandbox/bank/server.ts';
 import { openMemory, originalOf } from './bank-memory.ts';
 import { openOperationProcessor } from '../../../src/sandbox/bank/operation-processor.ts';
+import type { Limits } from '../../../src/sandbox/bank/state/limits.ts';
 import type { Speaks } from '../../../src/sandbox/bank/state/answer.ts';
 import type { Left } from '../../checks/world.ts';
 import type { Faults } from '../faults.ts';
@@ -36,6 +37,11 @@ const hangMs = 5 * 60_000;
 function isSilentCharge(body: Buffer | undefined): boolean {
   const { kind, amount } = JSON.parse(String(body)) as Record<string, unknown>;
   return kind === 'authorise' && amount === silentAbout;
+}
+
+function refusalOf(status: 401 | 503, error: 'unauthorised' | 'notDone'): Exchange {
+  const headers: Headers = status === 503 ? { 'retry-after': '1' } : {};
+  return { kind: 'answer', status, headers, body: Buffer.from(JSON.stringify({ error })) };
 }
 
 export type Challenge = { readonly ticket: string; readonly returnUrl?: string };
@@ -73,6 +79,8 @@ export async function openWorldBank(options: {
   forgets: boolean;
   /** `first version`: without any addition to the protocol. */
   speaks: Speaks;
+  /** How much it takes, as it declares. */
+  limits: Limits;
   /** When the bank reports that a payout came back. */
   returnsAfterMs: number;
   scheduler: Scheduler;
@@ -117,9 +125,11 @@ export async function openWorldBank(options: {
       if (faults.happens('bank callback twice')) sendCallback(originalOf(operationId), callbackUrl);
     },
   });
+  const ofServer = openFaults(1);
+  ofServer.order({ kind: 'limits', ...options.limits });
   const app: FastifyInstance = buildBankServer({
     processor: () => processor,
-    faults: openFaults(1),
+    faults: ofServer,
     clock,
     isSigned: (message, ...how) =>
       isSigned(bankSecret, { ...message, target: originalOf(message.target) }, ...how),
@@ -189,16 +199,16 @@ export async function openWorldBank(options: {
             const proves = () => {
               if (!isOver) isRefused?.();
             };
-            if (faults.happens('bank is busy')) {
-              const text = Buffer.from(JSON.stringify({ error: 'notDone' }));
-              const refusal = { status: 503, headers: { 'retry-after': '1' }, body: text };
-              return sendBack({ kind: 'answer', ...refusal }, proves);
-            }
+            if (faults.happens('bank is busy')) return sendBack(refusalOf(503, 'notDone'), proves);
+            // The signature is right, and a bank may refuse it all the same, as when its clock is wrong.
+            if (faults.happens('bank refuses the signature'))
+              return sendBack(refusalOf(401, 'unauthorised'), proves);
             if (isRefused && !silentUntilMs.has(sent.target) && isSilentCharge(sent.body))
               silentUntilMs.set(sent.target, scheduler.nowMs() + silentMs);
             const answer = await deliver(sent);
-            // The signature of a message that was long on its way is too old.
-            sendBack(answer, answer.kind === 'answer' && answer.status === 401 ? proves : undefined);
+            // The signature of a message that was long on its way is too old, or it is more than the bank takes.
+            const isUndone = answer.kind === 'answer' && [401, 429].includes(answer.status);
+            sendBack(answer, isUndone ? proves : undefined);
           }
           /** `arrives`: the caller hears it. */
           function sendBack(exchange: Exchange, arrives?: () => void): void {

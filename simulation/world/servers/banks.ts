@@ -12,7 +12,10 @@ export const banks = [
 ] as const;
 
 export async function openWorldBanks(
-  options: Omit<Parameters<typeof openWorldBank>[0], 'bank' | 'forgets' | 'returnsAfterMs' | 'speaks'> & {
+  options: Omit<
+    Parameters<typeof openWorldBank>[0],
+    'bank' | 'forgets' | 'returnsAfterMs' | 'speaks' | 'limits'
+  > & {
     readonly chance: Chance;
   },
 ): Promise<WorldBank> {
@@ -24,7 +27,9 @@ export async function openWorldBanks(
       // That version demands that a bank forgets no operation.
       const isOld = chance.isTrue(0.25) && !forgets;
       const speaks = isOld ? 'first version' : 'today';
-      return { ...bank, at: await openWorldBank({ ...options, bank, forgets, returnsAfterMs, speaks }) };
+      const limits = chance.isTrue(0.25) && !isOld ? { perSecond: 3, atOnce: 2 } : {};
+      const how = { bank, forgets, returnsAfterMs, speaks, limits } as const;
+      return { ...bank, at: await openWorldBank({ ...options, ...how }) };
     }),
   );
   const read = opened.map(() => 0);

@@ -17,6 +17,8 @@ import { expect } from './probe.ts';
 
 const abilitiesAnswer = Compile(AbilitiesAnswer);
 const updatePage = Compile(UpdatePage);
+/** More are not tried. */
+const mostAtOnce = 50;
 const proof = {
   version: '2.2.0',
   status: 'Y',
@@ -41,6 +43,18 @@ export const abilityChecks: readonly Check[] = [
         401,
         'unauthorised',
       );
+    },
+  },
+  {
+    promise: 'takes as many operations at once, and within a second, as it declares',
+    needs: ['limits'],
+    async tryIt(bank) {
+      const { perSecond = mostAtOnce, atOnce: most = mostAtOnce } = bank.limits();
+      const count = Math.min(perSecond, most, mostAtOnce);
+      const ids = Array.from({ length: count }, () => bank.newId());
+      const answers = await Promise.all(ids.map((id) => bank.put(id, bank.authorise())));
+      const refused = answers.filter(({ status }) => status === 429 || status === 503).length;
+      expect(refused === 0, `${refused} of ${count} operations were not done`);
     },
   },
   {
@@ -108,6 +122,38 @@ export const abilityChecks: readonly Check[] = [
       });
       expectError(await bank.put(next, changed), 409, 'conflict');
       await expectEntries(bank, next, 1);
+    },
+  },
+  {
+    promise: 'charges at no regular times where the payer agreed to that',
+    needs: ['unscheduled'],
+    async tryIt(bank) {
+      const [first, next] = [bank.newId(), bank.newId()];
+      const stores = { for: 'unscheduled', amount: 'variable' } as const;
+      const storing = bank.authorise({ initiation: { by: 'payer', storesCard: true, stores } });
+      const { body } = await approved(bank, first, storing);
+      const root = body['networkTransactionId'];
+      const initiation = {
+        by: 'merchant',
+        reason: 'unscheduled',
+        ...(typeof root === 'string' ? { rootNetworkTransactionId: root } : {}),
+      } as const;
+      await approved(bank, next, bank.authorise({ initiation, authentication: 'none' }));
+    },
+  },
+  {
+    promise: 'takes facts of the merchant, which may be missing or different in a repeat',
+    needs: ['declared'],
+    async tryIt(bank) {
+      const id = bank.newId();
+      const message = bank.authorise();
+      const facts = { mcc: '5734', name: 'CONFORMANCE', city: 'EXAMPLE', country: 'RUS', subMerchant: 'S-1' };
+      const told = (more: object) => ({ ...message, merchant: { ...message.merchant, ...more } });
+      const answer = await approved(bank, id, told(facts));
+      expectSame(await bank.put(id, message), answer, 'the response to a repeat without the facts');
+      const changed = told({ ...facts, mcc: '5735' });
+      expectSame(await bank.put(id, changed), answer, 'the response to a repeat with other facts');
+      await expectEntries(bank, id, 1);
     },
   },
   {

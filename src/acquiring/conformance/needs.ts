@@ -15,9 +15,14 @@ const needs = {
   hosted: ['authentication hosted', ({ authentication }: Abilities) => authentication.includes('hosted')],
   given: ['authentication given', ({ authentication }: Abilities) => authentication.includes('given')],
   recurring: ['initiation recurring', ({ initiations }: Abilities) => initiations.includes('recurring')],
+  unscheduled: [
+    'initiation unscheduled',
+    ({ initiations }: Abilities) => initiations.includes('unscheduled'),
+  ],
   instalment: ['initiation instalment', ({ initiations }: Abilities) => initiations.includes('instalment')],
   returns: ['returns', ({ takesReturns }: Abilities) => takesReturns],
   updates: ['updates', ({ hasUpdates }: Abilities) => hasUpdates],
+  limits: ['perSecond or atOnce', ({ perSecond, atOnce }: Abilities) => (perSecond ?? atOnce) !== undefined],
 } as const;
 export type Need = keyof typeof needs;
 

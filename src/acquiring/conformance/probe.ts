@@ -2,6 +2,7 @@
 // It keeps every outcome, so that the last check can compare.
 import { epochMsOf, systemClock } from '../../clock.ts';
 import { randomText } from '../../ids.ts';
+import { openPace, type Limits } from '../adapters/http/flow/pace.ts';
 import { openLink, type Exchange } from '../adapters/http/link.ts';
 import { parseMessage } from '../adapters/http/responses.ts';
 import type { AuthoriseMessage, BookEntry, OperationKind, PayoutMessage } from '../adapters/http/messages.ts';
@@ -55,6 +56,12 @@ export function openProbe(options: ProbeOptions) {
   const run = randomText(8);
   const promised = new Map<string, ObservedOperation>();
   let ids = 0;
+  let declared: Abilities | undefined;
+  const pace = openPace({
+    nowMs: () => epochMsOf(systemClock.now()),
+    limits: () => declared ?? {},
+    longestWaitMs: Infinity,
+  });
 
   async function send(
     method: 'GET' | 'PUT' | 'POST',
@@ -98,10 +105,13 @@ export function openProbe(options: ProbeOptions) {
     send,
     targetOf,
     page,
+    limits: (): Limits => declared ?? {},
     stop: () => link.stop(),
 
     async put(id: string, message: object, wrong?: Tampering): Promise<Answer> {
-      const answer = await send('PUT', targetOf(id), JSON.stringify(message), wrong);
+      const leave = await pace.enter({ goesFirst: false });
+      if (leave === 'turned away') throw new CheckFailed('the checks have been stopped');
+      const answer = await send('PUT', targetOf(id), JSON.stringify(message), wrong).finally(leave);
       const { outcome } = answer.body;
       if (answer.status === 200 && typeof outcome === 'string' && 'kind' in message) {
         const { kind } = message as { kind: OperationKind };
@@ -117,7 +127,7 @@ export function openProbe(options: ProbeOptions) {
         status: 0,
         body: {},
       }));
-      const declared = status === 200 ? abilitiesOf(body) : undefined;
+      declared = status === 200 ? abilitiesOf(body) : undefined;
       return { abilities: declared ?? abilitiesOfVersion1, isDeclared: status === 200 };
     },
     giveBack: (id: string, returned: object, wrong?: Tampering) =>

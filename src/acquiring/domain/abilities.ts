@@ -32,6 +32,9 @@ export type Abilities = {
   readonly takesReturns: boolean;
   /** It reports what happens after a response. */
   readonly hasUpdates: boolean;
+  /** How many operations it takes within a second, and how many that are not answered yet. Absent: any number. */
+  readonly perSecond?: number;
+  readonly atOnce?: number;
 };
 
 export const abilitiesOfVersion1: Abilities = {

@@ -10,6 +10,18 @@ import type { Initiation } from './initiation.ts';
 import type { PayerFacts } from './payer-facts.ts';
 import type { NetworkId, References } from './references.ts';
 
+/** Facts of the merchant that an acquirer may not have. */
+export type MerchantFacts = {
+  /** The category code, 4 digits. */
+  readonly mcc?: string;
+  readonly name?: string;
+  readonly city?: string;
+  readonly country?: string;
+  readonly url?: string;
+  /** The merchant's ID behind a payment facilitator. */
+  readonly subMerchant?: string;
+};
+
 /** A shop's or party's account at a bank. */
 export type Terminal = {
   readonly id: string;
@@ -18,6 +30,7 @@ export type Terminal = {
   readonly merchantId: string;
   /** What payers read on their statements. */
   readonly descriptor: string;
+  readonly merchant?: MerchantFacts;
 };
 
 /** A card in the vault. Only an adapter turns it into a number, for one message. */
@@ -53,23 +66,12 @@ export type OriginalOperation = {
   readonly at: Instant;
 };
 
-/** Facts of the merchant that an acquirer may not have. */
-export type MerchantFacts = {
-  readonly mcc?: string;
-  readonly name?: string;
-  readonly city?: string;
-  readonly country?: string;
-  readonly url?: string;
-  readonly subMerchant?: string;
-};
-
 /** What every operation has. It is enough to query the status. */
 export type OperationName = { readonly operationId: string; readonly terminal: Terminal };
 
 /** Do not begin later than `notAfter`. */
 export type BankOperation = OperationName & {
   readonly notAfter?: Instant;
-  readonly merchant?: MerchantFacts;
 } & (
     | {
         readonly kind: 'authorise';
@@ -200,8 +202,8 @@ export type BankResponse =
       readonly isUnauthorised?: true;
     }
   /**
-   * This message did nothing. No byte reached the bank, it says so itself, it refused the signature before it read the
-   * message, or there was no message.
+   * This message did nothing. No byte reached the bank, it says so itself, it takes no more now, it refused the signature, or
+   * there was no message.
    */
   | {
       readonly outcome: 'notSent';
@@ -261,5 +263,7 @@ export type Bank = {
   knownAbilities(): Abilities | undefined;
   /** What has happened to operations after their response, in order. Throws when the bank cannot be read. */
   updates(after: number): Promise<BankUpdates>;
+  /** How many operations wait because the bank says it takes no more at this time. Nothing of them was sent. */
+  waiting(): number;
   stop(): Promise<void>;
 };

@@ -99,6 +99,12 @@ describe('a charge that is to be created', () => {
     [{}, { initiations: ['recurring'] as const }, 'initiation payer'],
     [{ savesCard: true }, { initiations: ['payer'] as const }, 'initiation recurring'],
     [{ by: 'merchant' as const }, { initiations: ['payer'] as const }, 'initiation recurring'],
+    [{ savesCard: true, reason: 'instalment' as const }, {}, 'initiation instalment'],
+    [
+      { by: 'merchant' as const, reason: 'unscheduled' as const },
+      { initiations: ['recurring'] as const },
+      'initiation unscheduled',
+    ],
     [{ authentication: 'given' as const }, {}, 'authentication given'],
     [{ authentication: 'hosted' as const }, { authentication: ['given'] as const }, 'authentication hosted'],
   ])('%j is missing at a bank with %j: %s', (more, abilities, missing) => {

@@ -1,7 +1,7 @@
 // What a bank declares it cannot do, so that an operation is refused before anything is sent.
 import type { Abilities, AuthenticationAbility, InitiationAbility } from './abilities.ts';
 import type { BankOperation } from './bank-port.ts';
-import type { Initiation } from './initiation.ts';
+import type { ChargeReason, Initiation } from './initiation.ts';
 import { isAmongNetworks } from './network-names.ts';
 
 function initiationAbilityOf(initiation: Initiation): InitiationAbility {
@@ -44,24 +44,30 @@ export type WantedCharge = {
   readonly isHold: boolean;
   /** The card is to be charged again without the payer. */
   readonly savesCard: boolean;
+  /** Of charges without the payer, this or later ones. Absent: recurring. */
+  readonly reason?: ChargeReason;
   readonly authentication?: AuthenticationAbility;
 };
 
 /** Of the charge with which a card is saved. */
-export function wantedVerification(currency: string, network: string): WantedCharge {
-  return { by: 'payer', currency, network, isHold: false, savesCard: true, authentication: 'hosted' };
+export function wantedVerification(
+  currency: string,
+  network: string,
+  reason: ChargeReason = 'recurring',
+): WantedCharge {
+  return { by: 'payer', currency, network, isHold: false, savesCard: true, reason, authentication: 'hosted' };
 }
 
 /** The same for a charge that is not created yet. */
 export function missingForCharge(wanted: WantedCharge, abilities: Abilities): string | undefined {
   const { kinds, initiations, authentication } = abilities;
-  const { by, isHold, savesCard, authentication: way } = wanted;
+  const { by, isHold, savesCard, reason = 'recurring', authentication: way } = wanted;
   if (!kinds.includes('authorise')) return 'kind authorise';
   if (isHold && !kinds.includes('capture')) return 'kind capture';
   const notTaken = missingMoneyOrNetwork(wanted, abilities);
   if (notTaken !== undefined) return notTaken;
   if (by === 'payer' && !initiations.includes('payer')) return 'initiation payer';
-  if ((by === 'merchant' || savesCard) && !initiations.includes('recurring')) return 'initiation recurring';
+  if ((by === 'merchant' || savesCard) && !initiations.includes(reason)) return `initiation ${reason}`;
   return way && !authentication.includes(way) ? `authentication ${way}` : undefined;
 }
 

@@ -1,5 +1,6 @@
 // Terminals as they are stored: which of them are in use, and what is said when none serves.
 import type { Values } from '../../platform/database/statement.ts';
+import { defined } from '../../defined.ts';
 import type { Instant } from '../../clock.ts';
 import { refuse } from '../../refusal.ts';
 import type { Terminal } from '../domain/bank-port.ts';
@@ -37,6 +38,7 @@ export function terminalFrom(row: Omit<TerminalRow, 'is_retired'>): Terminal {
     bankId: row.bank_id,
     merchantId: row.merchant_id,
     descriptor: row.descriptor,
+    ...defined({ merchant: row.merchant_facts ?? undefined }),
   };
 }
 
@@ -47,6 +49,7 @@ export function rowOf(terminal: Omit<NewTerminal, 'shopId'>, createdAt: Instant)
     bank_id: terminal.bankId,
     merchant_id: terminal.merchantId,
     descriptor: terminal.descriptor,
+    merchant_facts: terminal.merchant ?? null,
     priority: terminal.priority,
     created_at: createdAt,
   };

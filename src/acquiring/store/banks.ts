@@ -6,13 +6,14 @@ import {
   stored,
   type Columns,
 } from '../../platform/database/statement.ts';
-import { payoutTerminalTerms } from './codec.ts';
+import { merchantFacts, payoutTerminalTerms } from './codec.ts';
 
 const namedAtBank = {
   terminal_id: 'text',
   bank_id: 'text',
   merchant_id: 'text',
   descriptor: 'text',
+  merchant_facts: stored('json?', merchantFacts),
 } as const;
 
 const equal = (names: readonly string[]) => names.map((name) => `${name} = :${name}`).join(' and ');
@@ -36,7 +37,7 @@ function terminalStatements<
 ) {
   const named = { ...namedAtBank, ...own } as const;
   const columns = { ...owner, ...named, priority: 'int4', created_at: 'timestamptz' } as const;
-  const changeable = ['merchant_id', 'descriptor', 'priority', ...Object.keys(own)];
+  const changeable = ['merchant_id', 'descriptor', 'merchant_facts', 'priority', ...Object.keys(own)];
   const key = [...Object.keys(owner), 'terminal_id'];
   return {
     read: statement({
@@ -135,18 +136,19 @@ export const listTerminals = statement({
     bank_id: 'text',
     merchant_id: 'text',
     descriptor: 'text',
+    merchant_facts: stored('json?', merchantFacts),
     priority: 'int4',
     retired_at: 'timestamptz?',
     ...pause,
     terms: stored('json?', payoutTerminalTerms),
   },
-  text: `select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at, paused_until, paused_because,
-           terms
+  text: `select shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at, paused_until,
+           paused_because, terms
          from (
-           select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at,
+           select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at,
              paused_until, paused_because, null as terms from terminal
            union all
-           select party_id, null, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at,
+           select party_id, null, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at,
              null, null, terms from payout_terminal
          ) as terminal
          where party_id = :party_id order by shop_id nulls last, retired_at is not null, priority, terminal_id`,

@@ -18,14 +18,24 @@ import type { PaymentFailure } from '../authorisation/domain/payment-failure.ts'
 import { authenticationWays, type AuthenticationResult } from '../domain/authentication.ts';
 import { networkIdKinds, type NetworkId, type References } from '../domain/references.ts';
 import type { BankWords } from '../domain/bank-words.ts';
-import type { Interaction, PayoutSender, Terminal } from '../domain/bank-port.ts';
+import type { Interaction, MerchantFacts, PayoutSender, Terminal } from '../domain/bank-port.ts';
 import { senderFields, sourcesOfFunds, type PayoutTerminalTerms } from '../domain/routing/payout-terminal.ts';
+
+export const merchantFacts: Codec<MerchantFacts> = object({
+  mcc: optional(text),
+  name: optional(text),
+  city: optional(text),
+  country: optional(text),
+  url: optional(text),
+  subMerchant: optional(text),
+});
 
 export const terminal: Codec<Terminal> = object({
   id: text,
   bankId: text,
   merchantId: text,
   descriptor: text,
+  merchant: optional(merchantFacts),
 });
 
 export const references: Codec<References> = object({

@@ -10,7 +10,13 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/dat
 import { listContradictions, listWaiting } from './bank-stops.ts';
 import { addBank, changeBank, checkBank, listAllBanks, removeBank } from './banks.ts';
 import { createParty, createShop, listAllParties, setParty } from '../merchants/merchants.ts';
-import { countPausedTerminals, pauseTerminal, resumeTerminal } from '../../acquiring/store/banks.ts';
+import {
+  countPausedTerminals,
+  pauseTerminal,
+  payoutTerminals,
+  resumeTerminal,
+  shopTerminals,
+} from '../../acquiring/store/banks.ts';
 import { moveTestClock } from '../../platform/jobs/job-claims.ts';
 import type { Instant } from '../../clock.ts';
 import { migrateDatabase } from '../migrate.ts';
@@ -200,6 +206,7 @@ describe('a terminal', () => {
       bankId: 'A',
       merchantId: 'M2',
       descriptor: 'EXAMPLE',
+      merchantFacts: null,
       priority: 7,
       retiredAt: null,
       pausedUntil: null,
@@ -210,6 +217,31 @@ describe('a terminal', () => {
       demands: null,
     };
     expect(json()).toEqual([one]);
+  });
+
+  test('keeps the facts of the merchant for its bank, until it is added without them', async () => {
+    const facts = { mcc: '5734', name: 'EXAMPLE', city: 'MOSCOW', country: 'RUS', subMerchant: 'S-1' };
+    const url = 'https://shop.example';
+    await addTerminal('T', { ...terminal, ...facts, url });
+    await listAllTerminals({ party: 'P', json: true });
+    expect(json()).toMatchObject([{ terminalId: 'T', merchantFacts: { ...facts, url } }]);
+    const { shop: _, ...ofParty } = terminal;
+    await addTerminal('O', { ...ofParty, payouts: true, currencies: 'any', mcc: '6012' });
+    const [payingOut] = await db.database.run(payoutTerminals.read, { party_id: 'P' });
+    expect(payingOut?.merchant_facts).toEqual({ mcc: '6012' });
+    await addTerminal('T', terminal);
+    const [row] = await db.database.run(shopTerminals.read, { party_id: 'P', shop_id: 'S' });
+    expect(row?.merchant_facts).toBeNull();
+  });
+
+  test.each([
+    [{ mcc: '573' }, '--mcc is "573". Use 4 digits.'],
+    [{ name: ' ' }, '--name is " ". Use 1 to 100 ASCII characters.'],
+    [{ country: 'Russia' }, '--country is "Russia". Use an ISO 3166-1 alpha-3 code such as RUS.'],
+    [{ url: 'shop.example' }, '--url is "shop.example". Use an address such as https://shop.example.'],
+    [{ subMerchant: '4242424242424242' }, '--sub-merchant must not contain a card number.'],
+  ])('is refused with the facts %j', async (facts, why) => {
+    await expect(addTerminal('T', { ...terminal, ...facts })).rejects.toThrow(why);
   });
 
   test('shows until when and why it is paused, and takes charges again after a resume', async () => {

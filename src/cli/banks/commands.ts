@@ -193,6 +193,7 @@ function addAddTerminal(terminal: MandateCommand): void {
         'A hold lasts as --hold-days says for the network and payerPresent or withoutPayer, else a day less than the bank declares, or three days.',
       examples: [
         'mandate terminal add T1 --party P1 --shop S1 --bank ACME --merchant 000123 --descriptor "EXAMPLE SHOP"',
+        'mandate terminal add T1 --party P1 --shop S1 --bank ACME --merchant 000123 --descriptor EXAMPLE --mcc 5734 --country RUS',
         'mandate terminal add T2 --party P1 --payouts --bank ACME --merchant 000124 --descriptor EXAMPLE --currencies RUB=60000000,JPY',
       ],
     })
@@ -203,6 +204,12 @@ function addAddTerminal(terminal: MandateCommand): void {
     .requiredOption('--bank <id>', 'an ID from mandate bank list')
     .requiredOption('--merchant <id>', 'the ID of the merchant at the bank')
     .requiredOption('--descriptor <text>', 'what payers read on their statements')
+    .option('--mcc <code>', 'the category code of the merchant, 4 digits, if the bank asks for it')
+    .option('--name <text>', 'the name of the merchant, if the bank asks for it')
+    .option('--city <text>', 'the city of the merchant, if the bank asks for it')
+    .option('--country <code>', 'the country of the merchant, such as RUS, if the bank asks for it')
+    .option('--url <address>', 'the site of the merchant, if the bank asks for it')
+    .option('--sub-merchant <id>', 'the ID of the merchant behind a payment facilitator')
     .option('--priority <number>', 'the lowest is used first; the next if its bank is unreachable', '1')
     .option('--hold-days <network.initiation=days>', 'how long the bank keeps a hold; repeatable', repeated)
     .option(

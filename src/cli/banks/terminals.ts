@@ -20,6 +20,7 @@ import { laterBy, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import { isKnownCurrency } from '../../money.ts';
 import { noSuchBank, withBanks } from './banks.ts';
+import { merchantFactsIn } from './merchant-facts.ts';
 import { printTable, requireParty, requireShop, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 import { refuseCardNumber } from '../option-values.ts';
@@ -34,17 +35,22 @@ type PayoutOptions = {
 /** A shop, or with `payouts` the merchant. */
 type Owner = { readonly party: string; readonly shop?: string; readonly payouts?: true };
 
-export async function addTerminal(
-  id: string,
-  options: Owner &
-    PayoutOptions & {
-      bank: string;
-      merchant: string;
-      descriptor: string;
-      priority: string;
-      holdDays?: string[];
-    },
-): Promise<void> {
+type AddOptions = Owner &
+  PayoutOptions & {
+    bank: string;
+    merchant: string;
+    descriptor: string;
+    priority: string;
+    holdDays?: string[];
+    mcc?: string;
+    name?: string;
+    city?: string;
+    country?: string;
+    url?: string;
+    subMerchant?: string;
+  };
+
+export async function addTerminal(id: string, options: AddOptions): Promise<void> {
   const { party, bank, merchant, descriptor } = options;
   const shop = shopOf(options);
   requireText('<terminalID>', id, 40);
@@ -60,13 +66,15 @@ export async function addTerminal(
   if (shop === undefined && holdDays.length > 0)
     throw new Error('--hold-days is for payments. Give --shop, or leave it out.');
   const terms = payoutTermsOf(options, shop);
+  const facts = defined({ merchant: merchantFactsIn(options) });
   await withBanks(async (banks, { database }) => {
     if (shop === undefined) await requireParty(database, party);
     else await requireShop(database, party, shop);
     const ids = (await database.run(listBanks, {})).map(({ bank_id }) => bank_id);
     if (!ids.includes(bank)) throw noSuchBank(bank);
     await refuseUnable(banks, bank, shop, terms);
-    const terminal = { id, partyId: party, bankId: bank, merchantId: merchant, descriptor, priority };
+    const account = { id, partyId: party, bankId: bank, merchantId: merchant, descriptor };
+    const terminal = { ...account, ...facts, priority };
     const isPut =
       shop === undefined
         ? await banks.putPayoutTerminal({ ...terminal, terms })
@@ -199,6 +207,7 @@ export async function listAllTerminals(options: { party: string; json?: true }):
     bankId: row.bank_id,
     merchantId: row.merchant_id,
     descriptor: row.descriptor,
+    merchantFacts: row.merchant_facts,
     priority: row.priority,
     retiredAt: row.retired_at,
     pausedUntil: row.paused_until,

@@ -1,7 +1,9 @@
 // The messages to the bank about a binding, built from its state alone: a repeat has the same content.
-import type { BankOperation } from '../../acquiring/domain/bank-port.ts';
+import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
+import type { BankOperation, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
+import { storedFor } from '../../recurring/domain/stored-for.ts';
 import { bindingOperationId, sendUntilOf, type Binding } from './binding.ts';
 
 /** Later charges come without the payer present, so the payer always authenticates now. */
@@ -16,13 +18,14 @@ export function chargeOf(binding: Binding, returnUrl: string): BankOperation {
     amount,
     card: { token: card.token, session: card.session },
     capture: true,
-    initiation: { by: 'payer', storesCard: true },
+    initiation: { by: 'payer', storesCard: true, stores: storedFor(binding.recurrentTerms) },
     authentication: 'required',
     ...defined({ authenticationAmount }),
     returnUrl,
     payer: {
       ip: card.clientInfo.ip,
       fingerprint: card.clientInfo.fingerprint,
+      reference: binding.customerId,
       ...defined({ email }),
     },
   };
@@ -36,12 +39,19 @@ function agreedAmount({ renews, recurrentTerms = {}, amount }: Binding): Money |
   return renews && largest > 0 ? { minor: BigInt(largest), currency: amount.currency } : undefined;
 }
 
+/** A charge that was never approved has no references. */
+function originalOf({ state, amount, createdAt }: Binding): OriginalOperation {
+  const references = 'approval' in state ? referencesOf(state.approval) : undefined;
+  return { amount, at: createdAt, ...defined({ references }) };
+}
+
 export function giveBackOf(binding: Binding, kind: 'reverse' | 'refund'): BankOperation {
   const { terminal, amount } = binding;
   const common = {
     operationId: bindingOperationId(binding, kind),
     terminal,
     originalOperationId: bindingOperationId(binding, 'charge'),
+    original: originalOf(binding),
   };
   return kind === 'refund' ? { ...common, kind, amount } : { ...common, kind };
 }

@@ -38,6 +38,7 @@ import {
 } from '../domain/commands.ts';
 import type { NewPayment as WrittenPayment } from '../store/payments.ts';
 import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '../store/payments.ts';
+import type { Payer } from '../domain/payer/payer.ts';
 import { keptWish, wantedCharge, type KeptWish } from '../domain/authentication/three-d-secure.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { kept, requireUsable } from './authenticated-elsewhere.ts';
@@ -268,8 +269,8 @@ export async function startPaymentOf(
   const { authenticated } = request.body;
   const { livemode, fees } = shop.value;
   const command = { ...made.command, ...recurrence, ...wish, livemode, fees };
-  const terminalFor = (network: string) => {
-    const wanted = wantedCharge({ ...command, authenticated, by, currency, network });
+  const terminalFor = (network: string, payer: Payer) => {
+    const wanted = wantedCharge({ ...command, authenticated, by, currency, network, payer });
     return present ? banks.terminalFor(shop.value, wanted) : banks.terminalOfCharge(shop.value, wanted, now);
   };
   const making = { ...made, command, terminalFor };
@@ -287,7 +288,7 @@ async function storePayment(
   { invoice, version: invoiceVersion }: { readonly invoice: PayableInvoice; readonly version: number },
   made: NewPayment & {
     readonly command: Command & Pick<StartPayment, 'livemode' | 'fees' | 'threeDSecure'>;
-    readonly terminalFor: (network: string) => ReturnType<Banks['terminalFor']>;
+    readonly terminalFor: (network: string, payer: Payer) => ReturnType<Banks['terminalFor']>;
   },
   deps: StartPaymentDeps,
   isLocked: boolean,
@@ -296,7 +297,7 @@ async function storePayment(
   const selected = await selectCard(made.source, { ...deps, db }, invoice, isLocked);
   if (!selected.ok) return selected;
   const { payer, paymentSystem } = selected.value;
-  const terminal = await made.terminalFor(paymentSystem);
+  const terminal = await made.terminalFor(paymentSystem, payer);
   if (!terminal.ok) return terminal;
   const routed = { ...made.command, terminal: terminal.value };
   const flow = await flowWithDays(invoice, routed, selected.value, deps.banks);

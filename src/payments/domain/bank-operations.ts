@@ -1,10 +1,9 @@
 // The messages to the bank about a payment, built from its state alone: a repeat has the same content.
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankOperation, CardReference, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
-import type { StoredFor } from '../../acquiring/domain/initiation.ts';
-import type { PayerFacts } from '../../acquiring/domain/payer-facts.ts';
+import type { PayerFacts, PostalAddress } from '../../acquiring/domain/payer-facts.ts';
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
-import { agreedAmountOf } from '../../receipts/domain/terms.ts';
+import { storedFor } from '../../recurring/domain/stored-for.ts';
 import { defined } from '../../defined.ts';
 import { authenticationOf } from './authentication/three-d-secure.ts';
 import type { NextAction } from './bank-actions.ts';
@@ -35,7 +34,7 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
       card: { token: payer.token },
       initiation: {
         by: 'merchant',
-        reason: 'recurring',
+        reason: payer.chargeReason ?? 'recurring',
         ...defined({ rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds }),
         ...defined({ amount: agreedAmount }),
         ...(isRepeat ? { resubmission: true } : {}),
@@ -51,7 +50,7 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
     initiation: {
       by: 'payer',
       storesCard: makeRecurrent,
-      ...(makeRecurrent ? { stores: storedFor(payment) } : {}),
+      ...(makeRecurrent ? { stores: storedFor(payment.recurrentTerms) } : {}),
       ...(savedBy ? { usesStored: true } : {}),
     },
     ...(payment.isSteppedUp ? { demandsChallenge: true } : {}),
@@ -67,14 +66,18 @@ function givenIn({ authenticated: said }: Payment, card: CardReference) {
 }
 
 /** Only what banks use for fraud checks. */
-function contactOf({ email, phoneNumber: phone, firstName, lastName }: ContactInfo): PayerFacts {
+function contactOf(contact: ContactInfo): PayerFacts {
+  const { email, phoneNumber: phone, firstName, lastName, address: line, city, state } = contact;
+  const { postalCode, country } = contact;
   const name = [firstName, lastName].filter(Boolean).join(' ');
-  return defined({ email, phone, name: name === '' ? undefined : name });
-}
-
-/** Terms that the payment does not state may come from the shop, so the amount is then not sent. */
-function storedFor({ recurrentTerms }: Payment): StoredFor {
-  return { for: 'recurring', ...defined({ amount: agreedAmountOf(recurrentTerms ?? {}) }) };
+  const address: PostalAddress = defined({ line, city, state, postalCode, country });
+  const hasAddress = Object.keys(address).length > 0;
+  return defined({
+    email,
+    phone,
+    name: name === '' ? undefined : name,
+    billingAddress: hasAddress ? address : undefined,
+  });
 }
 
 /** An original that was never approved has no references. */

@@ -44,6 +44,7 @@ import type {
 } from '../domain/payment.ts';
 import { undoNames } from '../domain/payment.ts';
 import type { Payer } from '../domain/payer/payer.ts';
+import { chargeReasons } from '../../acquiring/domain/initiation.ts';
 
 /** In the invoice's log, a fact names its payment. */
 export type InvoiceLogFact = InvoiceFact | (PaymentFact & { readonly paymentId: string });
@@ -60,6 +61,7 @@ const chain = {
   previousNetworkTransactionId: optional(text),
   warnings: list(text),
   agreedAmount: optional(oneOf('fixed', 'variable')),
+  chargeReason: optional(oneOf(...chargeReasons)),
   followsLackOfFunds: optional(oneOf(true)),
 };
 const payer: Codec<Payer> = variants<Payer, 'type'>('type', {

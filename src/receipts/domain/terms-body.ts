@@ -1,4 +1,5 @@
 // Terms as the API has them, for its schemas and for the checkout's script.
+import type { ChargeReason } from '../../acquiring/domain/initiation.ts';
 import { defined } from '../../defined.ts';
 import type { AmountRule, MandateTerms } from './terms.ts';
 
@@ -12,27 +13,32 @@ export type TermsBody = {
   readonly amountRule?: AmountRuleBody;
   readonly trialEnd?: string;
   readonly amountAfterTrial?: number;
+  readonly chargeReason?: ChargeReason;
 };
 
 export function termsBody(terms: MandateTerms) {
   const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor: amountAfterTrial } = terms;
+  const { chargeReason } = terms;
   return defined({
     schedule,
     validUntil,
     amountRule: amountRule && ruleBody(amountRule),
     trialEnd,
     amountAfterTrial,
+    chargeReason,
   });
 }
 
 export function termsIn(body: TermsBody): MandateTerms {
   const { schedule, validUntil, amountRule, trialEnd, amountAfterTrial: amountAfterTrialMinor } = body;
+  const { chargeReason } = body;
   return defined({
     schedule,
     validUntil,
     amountRule: amountRule && ruleIn(amountRule),
     trialEnd,
     amountAfterTrialMinor,
+    chargeReason,
   });
 }
 

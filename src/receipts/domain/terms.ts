@@ -1,4 +1,5 @@
 // The terms of recurring charges as each receipt shows them: schedule, lifetime and amounts.
+import type { ChargeReason } from '../../acquiring/domain/initiation.ts';
 
 export type AmountRule =
   | { readonly kind: 'fixed' | 'upTo'; readonly amountMinor: number }
@@ -13,6 +14,8 @@ export type MandateTerms = {
   /** The last day of a trial or of a first price. */
   readonly trialEnd?: string;
   readonly amountAfterTrialMinor?: number;
+  /** What card networks call later charges. Absent: recurring, at regular times. */
+  readonly chargeReason?: ChargeReason;
 };
 
 /** In the words of card networks: whether later charges have the same amount. Undefined if the terms do not say. */

@@ -1,4 +1,5 @@
 // Stored JSON of receipts: the terms that each shows, and what an email says.
+import { chargeReasons } from '../../acquiring/domain/initiation.ts';
 import { paymentSystem } from '../../cards/store/codec.ts';
 import {
   object,
@@ -26,6 +27,7 @@ export const agreed = {
   amountRule: optional(amountRule),
   trialEnd: optional(text),
   amountAfterTrialMinor: optional(wholeNumber),
+  chargeReason: optional(oneOf(...chargeReasons)),
 };
 export const mandateTerms: Codec<MandateTerms> = object(agreed);
 

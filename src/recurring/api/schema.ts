@@ -9,6 +9,7 @@ import type { Bundle } from '../consent-bundle.ts';
 import { scheduleProblem, type MandateGiven } from '../domain/mandate.ts';
 import { chargeWarnings } from '../../retry-rules/domain/may-charge.ts';
 import { declineClasses } from '../../acquiring/domain/decline-class.ts';
+import { chargeReasons } from '../../acquiring/domain/initiation.ts';
 import type { Evaluation } from '../port.ts';
 import { beginningOf, seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
 import type { SeriesFact } from '../domain/series.ts';
@@ -39,7 +40,14 @@ const Schedule = Type.String({
   maxLength: 200,
   description: 'How often: an ISO 8601 period such as `P1M`, or words. Shown on receipts.',
 });
-const datesOfTerms = {
+const otherTerms = {
+  chargeReason: Type.Optional(
+    Type.Enum([...chargeReasons], {
+      description:
+        'What later charges are to card networks: `recurring` at regular times, `instalment` of one purchase, or `unscheduled`. ' +
+        'Absent: `recurring`.',
+    }),
+  ),
   validUntil: Type.Optional({
     ...LocalDate,
     description: 'The last day of the consent. Absent: until the payer cancels.',
@@ -57,7 +65,7 @@ const datesOfTerms = {
 
 /** Terms that a payer can compare with others: how often, and how much. */
 export const NewTerms = Type.Object(
-  { schedule: Schedule, amountRule: AmountRuleSchema, ...datesOfTerms },
+  { schedule: Schedule, amountRule: AmountRuleSchema, ...otherTerms },
   { title: 'NewTerms', description: 'What the payer is asked to agree to.' },
 );
 export type NewTerms = Static<typeof NewTerms>;
@@ -65,7 +73,7 @@ export type NewTerms = Static<typeof NewTerms>;
 const termsMembers = {
   schedule: Type.Optional(Schedule),
   amountRule: Type.Optional(AmountRuleSchema),
-  ...datesOfTerms,
+  ...otherTerms,
 };
 
 /** Of an invoice: no payer has agreed to them yet. */

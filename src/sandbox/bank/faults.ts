@@ -4,10 +4,11 @@ import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { seededRandom } from './random.ts';
 import { defined } from '../../defined.ts';
+import type { Limits } from './state/limits.ts';
 import type { OperationMessage } from '../../acquiring/adapters/http/messages.ts';
 
 const beforeBooking = ['no-answer-before-booking', 'reset-before-booking', 'error-before-booking'] as const;
-const certainlyNotDone = ['not-done', 'too-many-requests'] as const;
+const certainlyNotDone = ['not-done', 'too-many-requests', 'unauthorised'] as const;
 const afterBooking = [
   'no-answer-after-booking',
   'reset-after-booking',
@@ -76,11 +77,14 @@ const counted = {
 };
 const Scope = Type.Object(scope);
 
+const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 }));
+
 const Order = Type.Union([
   Type.Object({ kind: Type.Enum([...faultKinds]), ...counted, ...scope }),
   Type.Object({ kind: Type.Literal('decline'), code: DeclineCode, ...counted, ...scope }),
   Type.Object({ kind: Type.Literal('outage'), on: Type.Boolean() }),
   Type.Object({ kind: Type.Literal('latency'), curve: Latency }),
+  Type.Object({ kind: Type.Literal('limits'), perSecond: Limit, atOnce: Limit }),
 ]);
 const order = Compile(Order);
 
@@ -96,8 +100,10 @@ export type Faults = {
   order(wanted: unknown): boolean;
   clear(): void;
   /** The faults still to come. */
-  list(): { outage: boolean; latency: Latency; faults: readonly StandingFault[] };
+  list(): Condition & { faults: readonly StandingFault[] };
   isOut(): boolean;
+  /** What the bank takes, and says that it takes. */
+  limits(): Limits;
   ofRequest(concerned: Concerned, message?: OperationMessage): FaultBefore | FaultAfter | undefined;
   /** The code with which to decline an operation that the bank has not received before. */
   declineOf(message: OperationMessage): string | undefined;
@@ -105,13 +111,15 @@ export type Faults = {
   delayMs(): number;
 };
 
+type Condition = { outage: boolean; latency: Latency; limits: Limits };
+
+const wellBank: Condition = { outage: false, latency: { shape: 'none' }, limits: {} };
 const longestDelayMs = 120_000;
 
 export function openFaults(seed: number): Faults {
   const random = seededRandom(seed);
   let standing: StandingFault[] = [];
-  let outage = false;
-  let latency: Latency = { shape: 'none' };
+  let bank = wellBank;
 
   function take<Kind extends OrderedKind>(
     isWanted: (kind: OrderedKind) => kind is Kind,
@@ -133,8 +141,9 @@ export function openFaults(seed: number): Faults {
   return {
     order(wanted) {
       if (!order.Check(wanted)) return false;
-      if (wanted.kind === 'outage') outage = wanted.on;
-      else if (wanted.kind === 'latency') latency = wanted.curve;
+      if (wanted.kind === 'outage') bank = { ...bank, outage: wanted.on };
+      else if (wanted.kind === 'latency') bank = { ...bank, latency: wanted.curve };
+      else if (wanted.kind === 'limits') bank = { ...bank, limits: limitsIn(wanted) };
       else {
         const { kind, next, rate, operationKind, card, terminal, merchants } = wanted;
         const left = next ?? (rate === undefined ? 1 : undefined);
@@ -145,16 +154,16 @@ export function openFaults(seed: number): Faults {
     },
     clear() {
       standing = [];
-      outage = false;
-      latency = { shape: 'none' };
+      bank = wellBank;
     },
-    list: () => ({ outage, latency, faults: standing.map(shown) }),
-    isOut: () => outage,
+    list: () => ({ ...bank, faults: standing.map(shown) }),
+    isOut: () => bank.outage,
+    limits: () => bank.limits,
     ofRequest: (concerned, message) =>
       take((kind) => isBefore(kind) || isAfter(kind), concerned, message)?.kind,
     declineOf: (message) => take((kind) => kind === 'decline', message.kind, message)?.code,
     ofCallback: () => take(isOfCallback)?.kind,
-    delayMs: () => Math.min(delayMs(latency, random), longestDelayMs),
+    delayMs: () => Math.min(delayMs(bank.latency, random), longestDelayMs),
   };
 }
 
@@ -172,6 +181,10 @@ function isConcerned(
     (merchants === undefined ||
       merchants.some((one) => one.id === named?.id && one.terminal === named.terminal))
   );
+}
+
+function limitsIn({ perSecond, atOnce }: Limits): Limits {
+  return defined({ perSecond, atOnce });
 }
 
 /** Whatever was ordered, no card number leaves the bank. */

@@ -18,6 +18,8 @@ export function playBefore(fault: FaultBefore, request: FastifyRequest, reply: F
       return sendNotDone(reply, 503);
     case 'too-many-requests':
       return sendNotDone(reply, 429);
+    case 'unauthorised':
+      return sendUnauthorised(reply);
   }
 }
 
@@ -51,6 +53,11 @@ export function playAfter(
 
 export function sendReply(reply: FastifyReply, { status, body }: { status: number; body: object }): void {
   void reply.code(status).type('application/json').send(JSON.stringify(body));
+}
+
+/** Also on purpose, of a signature that is right: it proves that this message did nothing. */
+export function sendUnauthorised(reply: FastifyReply): void {
+  sendReply(reply, { status: 401, body: { error: 'unauthorised' } });
 }
 
 export function sendNotDone(reply: FastifyReply, status: 429 | 503): void {

@@ -16,7 +16,16 @@ import type { SignedMessage } from '../../acquiring/adapters/http/signature.ts';
 import { isBefore, isOfCallback } from './faults.ts';
 import type { FaultAfter, FaultBefore, FaultKind, Faults } from './faults.ts';
 import { addIssuerPages } from './issuer.ts';
-import { breakOff, leaveWaiting, playAfter, playBefore, sendNotDone, sendReply } from './inject-fault.ts';
+import {
+  breakOff,
+  leaveWaiting,
+  playAfter,
+  playBefore,
+  sendNotDone,
+  sendReply,
+  sendUnauthorised,
+} from './inject-fault.ts';
+import { openLimits } from './state/limits.ts';
 import { abilities, withoutLaterFields } from './state/abilities.ts';
 import type { Speaks } from './state/answer.ts';
 import { readMessage } from './read-message.ts';
@@ -69,6 +78,8 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
   );
 
   const faultOfAmount = specialFaults();
+  const declared = () => ({ ...(options.abilities ?? abilities), ...faults.limits() });
+  const limits = openLimits(() => epochMsOf(clock.now()), isOfFirstVersion ? () => ({}) : declared);
   const ready = (): OperationProcessor => {
     const processor = options.processor();
     if (!processor) throw new Error('the journal of the simulated bank is not read yet');
@@ -84,7 +95,9 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
       ? readMessage(contentOf(request))
       : { field: 'Mandate-Bank-Version' };
     const fault = 'message' in read ? faultOf(id, read.message) : undefined;
-    return respond(request, reply, fault, () => ready().perform(id, read));
+    const taken = await limits.take(() => respond(request, reply, fault, () => ready().perform(id, read)));
+    if (!taken) sendNotDone(reply, 429);
+    return reply;
   });
 
   app.get<OfOperation>('/operations/:id', async (request, reply) => {
@@ -131,7 +144,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
   app.get('/abilities', (request, reply) => {
     if (isOfFirstVersion) return notFound(reply);
     if (!isAdmitted(request, reply)) return reply;
-    return options.abilities ?? abilities;
+    return declared();
   });
 
   app.get('/updates', async (request, reply) => {
@@ -180,7 +193,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
     const signature = request.headers[signatureHeader];
     const nowSeconds = Math.floor(epochMsOf(clock.now()) / 1000);
     if (!isSigned(message, typeof signature === 'string' ? signature : undefined, nowSeconds)) {
-      sendReply(reply, { status: 401, body: { error: 'unauthorised' } });
+      sendUnauthorised(reply);
       return false;
     }
     if (!options.processor()) {

@@ -36,6 +36,13 @@ test('requests to a bank are counted and timed by operation and outcome', async 
   expect(sum).toBeLessThan(60);
 });
 
+test('what waits because a bank takes no more is counted for each bank', async () => {
+  expect(await valueOf('mandate_bank_waiting{bank="BANK"}')).toBe(0);
+  const bank = await world.service.banks.bankNamed('BANK');
+  Object.assign(bank!, { waiting: () => 3 });
+  expect(await valueOf('mandate_bank_waiting{bank="BANK"}')).toBe(3);
+});
+
 test('labels name only banks, operations and outcomes', async () => {
   const lines = (await metrics()).filter((line) => line.startsWith('mandate_bank_'));
   const labels = lines.flatMap((line) =>

@@ -115,9 +115,12 @@ describe('a card that is bound', () => {
       operationId: `${made.id}.${made.bindingId}.charge`,
       authentication: 'required',
       capture: true,
-      initiation: { by: 'payer', storesCard: true },
-      payer: { email: 'payer@example.com', ip: '127.0.0.1', fingerprint: 'a browser' },
+      initiation: { by: 'payer', storesCard: true, stores: { for: 'recurring' } },
+      payer: { email: 'payer@example.com', ip: '127.0.0.1', fingerprint: 'a browser', reference: made.id },
     });
+    const { amount } = sent[0];
+    const rrn = expect.stringMatching(/^\d{12}$/);
+    expect(sent[1]).toMatchObject({ kind: 'reverse', original: { amount, references: { rrn } } });
   });
 
   test('may already be bound, and may be bound by the merchant’s server', async () => {

@@ -253,6 +253,22 @@ describe('what networks ask about a charge', () => {
     expect(initiations().map((one) => 'resubmission' in one)).toEqual([false, true, false]);
   });
 
+  test.each(['unscheduled', 'instalment'] as const)(
+    'is said: that the charges of a series are %s, also when the card is stored',
+    async (chargeReason) => {
+      wayward.sent.length = 0;
+      const parent = await parentOf(visa, { makeRecurrent: true, recurrentTerms: { chargeReason } });
+      const made = await charge(parent, 100, { makeRecurrent: true });
+      await world.service.jobs.whenIdle();
+      await charged({ invoiceID: made.body.invoiceID, paymentID: '1' }, 100);
+      expect(initiations()).toMatchObject([
+        { by: 'payer', storesCard: true, stores: { for: chargeReason } },
+        { by: 'merchant', reason: chargeReason },
+        { by: 'merchant', reason: chargeReason },
+      ]);
+    },
+  );
+
   test('a repeat follows its own invoice, and no decline of another one of the series', async () => {
     const started = await world.paid(visa, { makeRecurrent: true });
     const parent = { invoiceID: started.id, paymentID: '1' };
@@ -265,6 +281,52 @@ describe('what networks ask about a charge', () => {
       await world.service.jobs.whenIdle();
     }
     expect(initiations().map((one) => 'resubmission' in one)).toEqual([false, false, false, true]);
+  });
+
+  test('is said: the facts of the merchant that the operator gave, also when they have changed since', async () => {
+    const [used] = await sql<{ terminal_id: string; bank_id: string; merchant_id: string }>(
+      'select terminal_id, bank_id, merchant_id from terminal where party_id = $1 order by priority',
+      [merchant.partyId],
+    );
+    const { partyId, shopId = 'TEST' } = merchant as { partyId: string; shopId?: string };
+    const terminal = {
+      id: used!.terminal_id,
+      bankId: used!.bank_id,
+      merchantId: used!.merchant_id,
+      descriptor: 'EXAMPLE',
+      partyId,
+      shopId,
+      priority: 1,
+    };
+    const facts = { mcc: '5734', country: 'RUS' };
+    expect(await world.service.banks.putTerminal({ ...terminal, merchant: facts })).toBe(true);
+    const parent = await parentOf();
+    expect(await world.service.banks.putTerminal({ ...terminal, merchant: { mcc: '6012' } })).toBe(true);
+    wayward.sent.length = 0;
+    await charged(parent, 100);
+    await world.service.call('POST', `${invoicesUrl}/${parent.invoiceID}/payments/1/refunds`, {
+      token: merchant.apiKey,
+      body: { reason: 'sent back' },
+    });
+    await world.service.jobs.whenIdle();
+    expect(wayward.sent.map(({ kind, terminal: { merchant: told } }) => [kind, told])).toEqual([
+      ['authorise', { mcc: '6012' }],
+      ['refund', facts],
+    ]);
+  });
+
+  test('is said: the address of the payer, if the request has any of it', async () => {
+    const parent = await parentOf();
+    wayward.sent.length = 0;
+    const contactInfo = { firstName: 'LEXA', country: 'RUS', city: 'Moskva', address: 'Tverskaia 1' };
+    const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo };
+    await charge(parent, 100, { payer });
+    await charge(parent, 100);
+    await world.service.jobs.whenIdle();
+    const billingAddress = { country: 'RUS', city: 'Moskva', line: 'Tverskaia 1' };
+    const payers = wayward.sent.flatMap((sent) => (sent.kind === 'authorise' ? [sent.payer] : []));
+    expect(payers.find(({ name }) => name === 'LEXA')).toMatchObject({ billingAddress });
+    expect(payers.filter((one) => 'billingAddress' in one)).toHaveLength(1);
   });
 
   test('is not said where the terms state no amount', async () => {

@@ -35,13 +35,13 @@ export async function messageOf(
   reveal: RevealCard,
   callbackUrl: string | undefined,
 ): Promise<OperationMessage> {
-  const { terminal, merchant, notAfter } = operation;
+  const { terminal, notAfter } = operation;
   const common = {
     merchant: {
       id: terminal.merchantId,
       terminal: terminal.id,
       descriptor: terminal.descriptor,
-      ...merchant,
+      ...terminal.merchant,
     },
     ...defined({ callbackUrl, notAfter }),
   };

@@ -4,6 +4,7 @@ import { Amount, Currency, Moment, NetworkIds, OperationId, References } from '.
 
 const Words = Type.Array(Type.String({ maxLength: 40 }), { maxItems: 400 });
 const Days = Type.Integer({ minimum: 0, maximum: 400 });
+const Limit = Type.Integer({ minimum: 1, maximum: 100_000 });
 
 /** Every member is optional, and Mandate passes over words that it does not know. */
 export const AbilitiesAnswer = Type.Object({
@@ -22,6 +23,8 @@ export const AbilitiesAnswer = Type.Object({
   refunds: Type.Optional(Type.Enum(['final', 'mayFail'])),
   returns: Type.Optional(Type.Boolean()),
   updates: Type.Optional(Type.Boolean()),
+  perSecond: Type.Optional(Limit),
+  atOnce: Type.Optional(Limit),
 });
 export type AbilitiesAnswer = Static<typeof AbilitiesAnswer>;
 

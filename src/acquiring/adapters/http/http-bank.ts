@@ -15,7 +15,8 @@ import type {
 import { abilitiesOfVersion1 } from '../../domain/abilities.ts';
 import { messageOf, type ClearCard, type RevealCard } from './build-message.ts';
 import { missingAbility } from '../../domain/missing-ability.ts';
-import { openCircuit, type Circuit } from './circuit.ts';
+import { openCircuit, type Circuit } from './flow/circuit.ts';
+import { openPace } from './flow/pace.ts';
 import { openKnownAbilities } from './known-abilities.ts';
 import { openLink, type Exchange, type Headers, type OpenLink } from './link.ts';
 import { Callback } from './messages.ts';
@@ -94,6 +95,11 @@ const notHeard = {
   outcome: 'notSent',
   why: 'the bank does not say what it can do',
   noBytesSent: true,
+} as const;
+const tooMany = {
+  outcome: 'notSent',
+  why: 'the bank takes no more operations at this time',
+  notDone: true,
 } as const;
 const notAnId = {
   outcome: 'notSent',
@@ -184,6 +190,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     onSaid,
   });
   const abilities = known.heard;
+  const pace = openPace({ nowMs, limits: () => known.now({ asksAgain: false }) ?? {} });
 
   /** Asks about an operation that the bank may have. */
   async function askAbout(
@@ -201,6 +208,36 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     return answer.outcome === 'notSent' ? { outcome: 'unknown', why: answer.why } : answer;
   }
 
+  async function sendNow(operation: BankOperation): Promise<BankResponse> {
+    const settle = circuit.admit();
+    if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', noBytesSent: true };
+    let body: Buffer | undefined;
+    const revealed: ClearCard[] = [];
+    try {
+      const reveal = async (reference: CardReference) => {
+        const card = await detokeniseCard(reference);
+        revealed.push(card);
+        return card;
+      };
+      const message = await messageOf(operation, reveal, callbackUrl);
+      body = Buffer.from(JSON.stringify(message));
+    } catch {
+      // The error is not passed on: it may contain card data.
+      settle('not at all');
+      return { outcome: 'notSent', why: 'the card could not be read', notBuilt: true };
+    }
+    const { payerPresent, answerMs } = manner(operation, timeouts);
+    const asked = { operationId: operation.operationId, as: operation.kind, payerPresent, plainPages };
+    const { notAfter } = operation;
+    const isTooLate = notAfter && (() => clock.now() >= notAfter);
+    const request = { method: 'PUT', path: pathOf(operation), body, asked, answerMs } as const;
+    const answer = await ask({ ...request, ...defined({ isTooLate }) }, settle);
+    // The strings it was built from cannot be erased; this copy can.
+    body.fill(0);
+    if (answer.outcome === 'notSent' && answer.noBytesSent) await returnCode(revealed, operation);
+    return answer;
+  }
+
   const inquire: Bank['inquire'] = (operation) =>
     askAbout(operation, { method: 'GET', body: noBody, suffix: '' });
 
@@ -210,33 +247,8 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       const missing = isOfVersion1(operation) ? undefined : missingAbility(operation, await abilities());
       // A bank that was never heard may be able.
       if (missing !== undefined) return known.now() ? notAble : notHeard;
-      const settle = circuit.admit();
-      if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', noBytesSent: true };
-      let body: Buffer | undefined;
-      const revealed: ClearCard[] = [];
-      try {
-        const reveal = async (reference: CardReference) => {
-          const card = await detokeniseCard(reference);
-          revealed.push(card);
-          return card;
-        };
-        const message = await messageOf(operation, reveal, callbackUrl);
-        body = Buffer.from(JSON.stringify(message));
-      } catch {
-        // The error is not passed on: it may contain card data.
-        settle('not at all');
-        return { outcome: 'notSent', why: 'the card could not be read', notBuilt: true };
-      }
-      const { payerPresent, answerMs } = manner(operation, timeouts);
-      const asked = { operationId: operation.operationId, as: operation.kind, payerPresent, plainPages };
-      const { notAfter } = operation;
-      const isTooLate = notAfter && (() => clock.now() >= notAfter);
-      const request = { method: 'PUT', path: pathOf(operation), body, asked, answerMs } as const;
-      const answer = await ask({ ...request, ...defined({ isTooLate }) }, settle);
-      // The strings it was built from cannot be erased; this copy can.
-      body.fill(0);
-      if (answer.outcome === 'notSent' && answer.noBytesSent) await returnCode(revealed, operation);
-      return answer;
+      const leave = await pace.enter(placeOf(operation));
+      return leave === 'turned away' ? tooMany : sendNow(operation).finally(leave);
     },
 
     inquire,
@@ -248,7 +260,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     },
 
     abilities,
-    knownAbilities: known.now,
+    knownAbilities: () => known.now(),
 
     async updates(after) {
       if (!(await abilities()).hasUpdates)
@@ -272,7 +284,10 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       return callback.Check(content) ? content.operationId : undefined;
     },
 
+    waiting: pace.waiting,
+
     async stop() {
+      pace.stop();
       await known.stop();
       await link.stop();
     },
@@ -281,6 +296,12 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
 
 function pathOf({ operationId }: Pick<OperationName, 'operationId'>): string {
   return `/operations/${operationId}`;
+}
+
+/** Money that is held or was charged comes before new charges. */
+function placeOf({ kind, notAfter }: BankOperation) {
+  const goesFirst = kind === 'capture' || kind === 'refund' || kind === 'reverse';
+  return { goesFirst, ...(notAfter && { untilMs: epochMsOf(notAfter) }) };
 }
 
 /** What a bank that knows only the first version does as it is meant. Otherwise it would ignore a field that matters. */

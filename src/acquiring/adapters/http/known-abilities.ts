@@ -63,8 +63,8 @@ export function openKnownAbilities({ bank, nowMs, log, ask, lastSaid, onSaid }: 
 
   return {
     /** Undefined until the bank has answered a node once. */
-    now(): Abilities | undefined {
-      void refresh();
+    now({ asksAgain = true } = {}): Abilities | undefined {
+      if (asksAgain) void refresh();
       return known ?? before;
     },
     /** Waits for the first answer, and for no later one. */

@@ -33,7 +33,7 @@ export const updatesOfPage = 100;
 export function abilitiesOf(body: unknown): Abilities | undefined {
   if (!abilitiesAnswer.Check(body)) return undefined;
   const usual = abilitiesOfVersion1;
-  const { currencies, capture, reverse, holdDays } = body;
+  const { currencies, capture, reverse, holdDays, perSecond, atOnce } = body;
   const networks = body.networks?.filter(isNetwork);
   return {
     kinds: known(operationKinds, body.kinds) ?? usual.kinds,
@@ -47,7 +47,13 @@ export function abilitiesOf(body: unknown): Abilities | undefined {
     takesReturns: body.returns ?? usual.takesReturns,
     hasUpdates: body.updates ?? usual.hasUpdates,
     // A list without a known name would refuse every card.
-    ...defined({ currencies, networks: networks?.length ? networks : undefined, holdDays }),
+    ...defined({
+      currencies,
+      networks: networks?.length ? networks : undefined,
+      holdDays,
+      perSecond,
+      atOnce,
+    }),
   };
 }
 

@@ -2,6 +2,8 @@
 import type { WantedCharge } from '../../../acquiring/domain/missing-ability.ts';
 import { defined } from '../../../defined.ts';
 import type { ThreeDSecureWish } from '../../../merchants/domain/party.ts';
+import type { MandateTerms } from '../../../receipts/domain/terms.ts';
+import type { Payer } from '../payer/payer.ts';
 import type { Payment, PaymentTerms } from '../payment.ts';
 
 export type KeptWish = Pick<PaymentTerms, 'threeDSecure'>;
@@ -44,18 +46,25 @@ export function wantedCharge({
   makeRecurrent,
   threeDSecure,
   authenticated,
+  recurrentTerms,
+  payer,
 }: Pick<WantedCharge, 'by' | 'currency' | 'network'> &
   Pick<PaymentTerms, 'makeRecurrent' | 'threeDSecure'> & {
     readonly flow: Pick<PaymentTerms['flow'], 'type'>;
     readonly authenticated?: object | undefined;
+    readonly recurrentTerms?: MandateTerms;
+    /** Who is charged without being present. */
+    readonly payer?: Payer;
   }): WantedCharge {
   const isHosted = by === 'payer' && (makeRecurrent || threeDSecure === 'always');
+  const charged = payer && 'seriesId' in payer ? payer : recurrentTerms;
+  const reason = charged?.chargeReason;
   const authentication = authenticated ? 'given' : isHosted ? 'hosted' : undefined;
   return {
     by,
     currency,
     isHold: flow.type === 'hold',
     savesCard: makeRecurrent,
-    ...defined({ network, authentication }),
+    ...defined({ network, authentication, reason }),
   };
 }

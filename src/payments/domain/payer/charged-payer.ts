@@ -86,7 +86,8 @@ function chainOf(
 
 function chargedAs({ mandate }: Series, invoiceDecline: DeclineClass | undefined): ChargedAs {
   const followsLackOfFunds = invoiceDecline === 'funds' ? (true as const) : undefined;
-  return defined({ agreedAmount: agreedAmountOf(mandate), followsLackOfFunds });
+  const { chargeReason } = mandate;
+  return defined({ agreedAmount: agreedAmountOf(mandate), chargeReason, followsLackOfFunds });
 }
 
 /** The rule names the bank's code, which would help a card tester. Only merchants see it. */

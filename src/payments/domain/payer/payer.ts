@@ -1,4 +1,5 @@
 // Who pays: a payer who is present with a card, or one who has consented to be charged later.
+import type { ChargeReason } from '../../../acquiring/domain/initiation.ts';
 import type { NetworkId } from '../../../acquiring/domain/references.ts';
 import type { CardDetails, PaymentSystem } from '../../../cards/domain/card.ts';
 import type { ContactInfo } from '../../../recurring/domain/mandate.ts';
@@ -6,6 +7,8 @@ import type { ContactInfo } from '../../../recurring/domain/mandate.ts';
 /** What the payer agreed to, and what came before, when the charge was created. */
 export type ChargedAs = {
   readonly agreedAmount?: 'fixed' | 'variable';
+  /** Absent: recurring. */
+  readonly chargeReason?: ChargeReason;
   /** The latest attempt to collect the invoice was declined for lack of funds. */
   readonly followsLackOfFunds?: true;
 };

@@ -13,6 +13,7 @@ export const abilities: AbilitiesAnswer = {
   refunds: 'mayFail',
   returns: true,
   updates: true,
+  atOnce: 1_000,
 };
 
 const laterMembers = [

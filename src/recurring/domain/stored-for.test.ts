@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import type { MandateTerms } from '../../receipts/domain/terms.ts';
+import { storedFor } from './stored-for.ts';
+
+test.each<[MandateTerms | undefined, object]>([
+  [undefined, { for: 'recurring' }],
+  [{ schedule: 'each visit' }, { for: 'recurring' }],
+  [
+    { schedule: 'P1M', amountRule: { kind: 'fixed', amountMinor: 29_900 }, validUntil: '2030-12-31' },
+    { for: 'recurring', amount: 'fixed', everyDays: 30, until: '2030-12-31T23:59:59.000000Z' },
+  ],
+  [
+    { chargeReason: 'unscheduled', amountRule: { kind: 'upTo', amountMinor: 100_000 } },
+    { for: 'unscheduled', amount: 'variable' },
+  ],
+  [
+    { chargeReason: 'instalment', schedule: 'P2W' },
+    { for: 'instalment', everyDays: 14 },
+  ],
+  // More than a field of the protocol takes.
+  [{ schedule: 'P999Y' }, { for: 'recurring' }],
+  [{ schedule: 'P0D' }, { for: 'recurring' }],
+])('of the terms %j the bank receives %j', (terms, received) => {
+  expect(storedFor(terms)).toEqual(received);
+});
