@@ -1,5 +1,6 @@
 // What searches find is what the API says of each object, on any node, after a crash and after a rebuild.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readBooks } from '../../simulation/checks/rows.ts';
 import { searchDifferences, searchRows } from '../../test/support/checks/search-check.ts';
 import { startNode } from '../../test/support/service/nodes.ts';
 import { invoicesUrl, makeInvoice } from '../../test/support/worlds/invoices.ts';
@@ -24,6 +25,9 @@ const query = async (text: string, values?: unknown[]) =>
   (await world.service.testDatabase.database.withClient((client) => client.query(text, values))).rows;
 const check = () => searchDifferences(query, world.service, { token: world.merchant.apiKey });
 const rows = () => searchRows(query);
+const wrongSums = async () => (await readBooks(query)).wrongSums;
+const summedPayments = async () =>
+  Number((await query(`select sum(n) as n from search_sum where what = 'payment'`))[0]?.n);
 const make = () => makeInvoice(world.service, world.merchant);
 const rescind = (id: string) =>
   world.service.call('PUT', `${invoicesUrl}/${id}/rescind`, {
@@ -51,13 +55,16 @@ test('every invoice, payment and refund is found as the API returns it', async (
 
 test('a rebuild copies the same, and nodes finish one that a killed command left', async () => {
   const before = await rows();
-  await query('delete from search_invoice; delete from search_payment; delete from search_refund');
+  await query(
+    `delete from search_invoice; delete from search_payment; delete from search_refund; delete from search_sum`,
+  );
   await beginRebuild(world.service.database);
   const { partyId } = world.merchant;
   const { clock, database } = world.service;
   expect(await freshness(database, partyId, clock.now())).toMatchObject({ isRebuilding: true });
   await world.service.search.whenIdle();
   expect(await rows()).toEqual(before);
+  expect(await wrongSums()).toEqual([]);
   expect(await freshness(database, partyId, clock.now())).toEqual({
     asOf: clock.now(),
     isRebuilding: false,
@@ -68,11 +75,27 @@ test('a rebuild corrects wrong rows while invoices are made', async () => {
   await query(`update search_payment set status = 'failed', email = 'wrong@example.com'`);
   await beginRebuild(world.service.database);
   const { id } = await make();
-  const progress = await rebuildPortion(world.service.database);
-  expect(progress.isRebuilding).toBe(false);
+  const rebuilt = async () => (await rebuildPortion(world.service.database)).isRebuilding;
+  while (await rebuilt());
   await world.service.search.whenIdle();
   expect(await searched(id)).toHaveLength(1);
   expect((await check()).differences).toEqual([]);
+});
+
+test('sums follow each change of status, and a rebuild corrects them while they are moved', async () => {
+  expect(await wrongSums()).toEqual([]);
+  const before = await summedPayments();
+  expect(before).toBeGreaterThan(5);
+  await query(`update search_sum set n = n + 7, amount_minor = 1 where status = 'captured'`);
+  await query(`insert into search_sum select party_id, 'GONE', quarter - interval '3 days', what, currency, status, attempt,
+    payment_system, decline_class, failure, bank_code, 1, 1 from search_sum limit 1`);
+  expect(await wrongSums()).not.toEqual([]);
+  await beginRebuild(world.service.database);
+  await rebuildPortion(world.service.database);
+  await world.paid('4242424242424242');
+  await world.service.search.whenIdle();
+  expect(await wrongSums()).toEqual([]);
+  expect(await summedPayments()).toBe(before + 1);
 });
 
 test('until an event is read, asOf is its time', async () => {
