@@ -64,7 +64,7 @@ const sumDay = statement({
     group by ${sumKey}`,
 });
 
-/** Where to go on. Null: all is summed. */
+/** Where the next call begins. Null: all is summed. */
 export async function sumNextDay(tx: Database, after: ResumFrom): Promise<ResumFrom | null> {
   const from = { party_id: after.partyId, shop_id: after.shopId, from: after.at };
   const [next] = await tx.run(findNextDay, from);

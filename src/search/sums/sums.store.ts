@@ -1,9 +1,15 @@
-// Reads sums of payments and refunds over a range of time: whole quarters of an hour from the sums, what is before and after them from
-// the rows.
+// Reads sums of payments and refunds over a range of time. Whole quarters of an hour are summed already; what is before and after
+// them is counted row by row.
 import { epochMsOf, instantAt, laterBy, type Instant } from '../../clock.ts';
 import { list, text } from '../../platform/database/codec.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement, stored, type Columns, type Statement, type Values } from '../../platform/database/statement.ts';
+import {
+  statement,
+  stored,
+  type Columns,
+  type Statement,
+  type Values,
+} from '../../platform/database/statement.ts';
 import type { Range } from '../domain/splits.ts';
 import { withinTime } from '../searches.store.ts';
 import { summedPayments, summedRefunds, type Summed } from './summed.ts';

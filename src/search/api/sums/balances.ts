@@ -9,6 +9,7 @@ import { settlementAccount } from '../../../platform/ledger/domain/account.ts';
 import { readBalances } from '../../../platform/ledger/store/journals.ts';
 import { accept } from '../../../refusal.ts';
 import { Amounts, isOwnParty, shopsOf, ShopsQuery, type SumDeps } from './sums-schema.ts';
+import { totalsBy } from './totals.ts';
 
 const balances = {
   access: { scope: 'payments:read' },
@@ -32,9 +33,10 @@ export const getCurrentBalances = endpoint({
   response: Type.Object({ result: Type.Array(Amounts), asOf: DateTime }),
   handle: (request, deps: BalanceDeps) =>
     balancesOf(deps, request, (shops) => {
-      const sums = new Map<string, bigint>();
-      for (const { shop, own } of shops) sums.set(shop.currency, (sums.get(shop.currency) ?? 0n) + own);
-      return [...sums].toSorted().map(([currency, own]) => ({ currency, amount: Number(own) }));
+      const rows = shops.map(({ shop, own }) => ({ currency: shop.currency, n: 1n, amount_minor: own }));
+      return totalsBy(rows, ({ currency }) => currency)
+        .map(({ key, minor }) => ({ currency: key, amount: Number(minor) }))
+        .toSorted((one, other) => (one.currency < other.currency ? -1 : 1));
     }),
 });
 

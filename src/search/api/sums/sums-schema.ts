@@ -72,7 +72,11 @@ export const Amounts = Type.Object(
 
 export type SumDeps = SearchDeps & { readonly payouts: { readonly livemode: boolean } };
 
-type Asked<Query> = { readonly caller: { readonly partyId: string }; readonly query: Query; readonly now: Instant };
+type Asked<Query> = {
+  readonly caller: { readonly partyId: string };
+  readonly query: Query;
+  readonly now: Instant;
+};
 type Problem = 'invalidRequest' | 'searchTooWide' | 'shopNotFound' | 'tooManyRequests';
 type Sums<Body> = { readonly result: Body[]; readonly asOf: Instant; readonly rebuilding?: boolean };
 
@@ -82,7 +86,7 @@ export async function shopsOf(
   { caller: { partyId }, query }: Pick<Asked<ShopsAsked>, 'caller' | 'query'>,
 ): Promise<Outcome<Shop[], 'shopNotFound'>> {
   const own = (await merchants.shops(partyId)).filter((shop) => shop.livemode === livemode);
-  const { shopID, paymentInstitutionRealm: realm } = query;
+  const { shopID, paymentInstitutionRealm: mode } = query;
   const named = [shopID === undefined ? undefined : [shopID], query.shopIDs?.split(',')];
   const excluded = query.excludeShopIDs?.split(',') ?? [];
   const known = new Set(own.map(({ id }) => id));
@@ -90,7 +94,7 @@ export async function shopsOf(
     return refuse('shopNotFound');
   const isAsked = ({ id }: Shop) =>
     named.every((ids) => ids === undefined || ids.includes(id)) && !excluded.includes(id);
-  return accept(realm !== undefined && (realm === 'live') !== livemode ? [] : own.filter(isAsked));
+  return accept(mode !== undefined && (mode === 'live') !== livemode ? [] : own.filter(isAsked));
 }
 
 /** Reads sums over the whole range. */
@@ -129,7 +133,9 @@ export async function splitSums<Row extends Columns, Body>(
   const starts = partsOf(split, range.value);
   if (!starts) return tooWide(`Send a shorter range or a longer splitUnit: at most ${maxParts} parts.`);
   const parts = { range: range.value, starts, isFine: unit === 'minute' };
-  const answer = await read(deps, asked, { shops: shops.value, sums, ...parts }, (rows) => body(rows, starts));
+  const answer = await read(deps, asked, { shops: shops.value, sums, ...parts }, (rows) =>
+    body(rows, starts),
+  );
   return answer.ok ? accept({ ...answer.value, timeZone }) : answer;
 }
 
