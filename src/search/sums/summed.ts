@@ -1,5 +1,5 @@
-// What payments and refunds are summed by, as columns of a query over search_payment and search_refund. The names are those of
-// search_sum. A part of a statement moves rows from sum to sum.
+// What payments and refunds are summed by, as columns of a query over search_payment and search_refund, named as those of search_sum. A
+// part of a statement moves rows from sum to sum.
 import { publicStatusOf } from '../../payments/store/searched.ts';
 
 export type Summed = Readonly<Record<(typeof sumKeys)[number], string>>;
