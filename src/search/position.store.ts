@@ -17,6 +17,9 @@ const position = {
 } as const;
 type RebuildAt = Pick<Values<typeof position>, 'rebuild_after' | 'resum_from' | 'rebuilt'>;
 
+/** For the transaction: a plan made while the search rows are few would read all of them for each payment once they are many. */
+const byIndexAlone = `set_config('enable_seqscan', 'off', true) = 'off'`;
+
 /** `is_mismatch`: after a restore into another cluster the numbers mean nothing until `mandate webhooks reset-cursor`. */
 const lockPosition = statement({
   name: 'lock_search_position',
@@ -24,7 +27,7 @@ const lockPosition = statement({
   row: position,
   text: `select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
            or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
-         from search_position for update skip locked`,
+         from search_position where ${byIndexAlone} for update skip locked`,
 });
 
 /** For a command, which has to wait for its turn. */
@@ -34,7 +37,7 @@ const awaitPosition = statement({
   row: position,
   text: `select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
            or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
-         from search_position for update`,
+         from search_position where ${byIndexAlone} for update`,
 });
 
 const readChanged = statement({
@@ -152,7 +155,10 @@ export function rebuildPortion(db: Database): Promise<Progress> {
 }
 
 /** First all invoices are copied, then the copies are summed. */
-async function nextPortion(tx: Database, { rebuild_after, resum_from, rebuilt }: RebuildAt): Promise<Progress> {
+async function nextPortion(
+  tx: Database,
+  { rebuild_after, resum_from, rebuilt }: RebuildAt,
+): Promise<Progress> {
   if (rebuild_after !== null) return copyPortion(tx, rebuild_after);
   if (resum_from === null) return { isRebuilding: false, rebuilt };
   const next = await sumNextDay(tx, resum_from);

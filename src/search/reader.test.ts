@@ -6,6 +6,7 @@ import { startNode } from '../../test/support/service/nodes.ts';
 import { invoicesUrl, makeInvoice } from '../../test/support/worlds/invoices.ts';
 import { startSmallWorld, type SmallWorld } from '../../test/support/worlds/small-world.ts';
 import type { Database } from '../platform/database/database.ts';
+import { statement } from '../platform/database/statement.ts';
 import { beginRebuild, freshness, readChanges, rebuildPortion } from './position.store.ts';
 
 let world: SmallWorld;
@@ -83,6 +84,13 @@ test('a rebuild corrects wrong rows while invoices are made', async () => {
 });
 
 test('sums follow each change of status, and a rebuild corrects them while they are moved', async () => {
+  const { apiKey: token } = world.merchant;
+  const held = await world.paid('4242424242424242', { flow: { type: 'PaymentFlowHold' } });
+  await world.service.search.whenIdle();
+  const cancel = `${invoicesUrl}/${held.id}/payments/1/cancel`;
+  expect((await world.service.call('POST', cancel, { token, body: { reason: 'r' } })).status).toBe(202);
+  await world.service.jobs.whenIdle();
+  await world.service.search.whenIdle();
   expect(await wrongSums()).toEqual([]);
   const before = await summedPayments();
   expect(before).toBeGreaterThan(5);
@@ -149,6 +157,33 @@ test('a node that dies between two copies leaves all to the next', async () => {
   }
   expect(await readChanges(database)).toEqual({ more: false });
   expect(await searched(id)).toHaveLength(1);
+});
+
+test('rows are copied by their keys, also with a plan made when there were none', async () => {
+  const { database } = world.service;
+  await make();
+  const plans: string[] = [];
+  const watching = (tx: Database): Database => ({
+    ...tx,
+    async run(one, parameters) {
+      if (one.name === 'copy_to_search_payment')
+        plans.push(...(await tx.run(readScans, {})).map(({ scans }) => scans));
+      return tx.run(one, parameters);
+    },
+    transaction: (work) => tx.transaction((inner) => work(watching(inner))),
+  });
+  await readChanges(watching(database));
+  await beginRebuild(database);
+  await rebuildPortion(watching(database));
+  expect(plans).toEqual(['off', 'off']);
+  await world.service.search.whenIdle();
+});
+
+const readScans = statement({
+  name: 'read_enable_seqscan',
+  parameters: {},
+  row: { scans: 'text' },
+  text: `select current_setting('enable_seqscan') as scans`,
 });
 
 /** It fails at that statement, as if the node had been killed. */

@@ -24,7 +24,7 @@ credits_pending = sums.credits_pending + excluded.credits_pending;
 -- await_search_position
 select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
-from search_position for update;
+from search_position where set_config('enable_seqscan', 'off', true) = 'off' for update;
 
 -- begin_search_rebuild
 update search_position set rebuild_after = '', resum_from = null, rebuilt = 0,
@@ -3250,7 +3250,7 @@ select party_id from party where party_id = $1::text for no key update;
 -- lock_search_position
 select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
-from search_position for update skip locked;
+from search_position where set_config('enable_seqscan', 'off', true) = 'off' for update skip locked;
 
 -- lock_series
 select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
