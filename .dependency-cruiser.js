@@ -76,7 +76,17 @@ const mayImport = {
   wallets: [...ground, 'merchants', 'identities'],
   payouts: [...ground, 'acquiring', 'merchants', 'cards', 'identities', 'wallets'],
   webhooks: [...ground, 'merchants'],
-  search: [...ground, 'merchants', 'cards', 'invoices', 'payments', 'webhooks'],
+  search: [
+    ...ground,
+    'acquiring',
+    'merchants',
+    'cards',
+    'retry-rules',
+    'recurring',
+    'invoices',
+    'payments',
+    'webhooks',
+  ],
   timeline: [
     ...ground,
     'acquiring',

@@ -1390,6 +1390,11 @@ create table search_payment (
   payment_system text,
   rrn text collate "C",
   approval_code text,
+  currency text,
+  attempt integer,
+  decline_class text,
+  failure text,
+  bank_code text,
   constraint search_payment_pkey primary key (party_id, invoice_id, payment_id)
 ) with (fillfactor=80);
 create index search_payment_external_id on search_payment using btree (party_id, external_id) where external_id is not null;
@@ -1403,6 +1408,7 @@ create table search_position (
   seen text not null,
   rebuild_after text collate "C",
   rebuilt bigint default 0 not null,
+  resum_from json,
   constraint search_position_pkey primary key (only_row),
   constraint search_position_only_row_check check (only_row)
 );
@@ -1417,11 +1423,31 @@ create table search_refund (
   status text not null,
   external_id text collate "C",
   rrn text collate "C",
+  amount_minor bigint,
+  currency text,
   constraint search_refund_pkey primary key (party_id, invoice_id, payment_id, refund_id)
 ) with (fillfactor=80);
 create index search_refund_external_id on search_refund using btree (party_id, external_id) where external_id is not null;
 create index search_refund_of_shop on search_refund using btree (party_id, shop_id, created_at, invoice_id, payment_id, refund_id);
 create index search_refund_rrn on search_refund using btree (party_id, rrn) where rrn is not null;
+
+create table search_sum (
+  party_id id not null,
+  shop_id id not null,
+  quarter timestamp with time zone not null,
+  what text not null,
+  currency text not null,
+  status text not null,
+  attempt integer not null,
+  payment_system text not null,
+  decline_class text not null,
+  failure text not null,
+  bank_code text not null,
+  amount_minor bigint not null,
+  n bigint not null,
+  constraint search_sum_pkey primary key (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code),
+  constraint search_sum_what_check check (what = any (array['payment'::text, 'refund'::text]))
+) with (fillfactor=80);
 
 create unlogged table security_code (
   session_id id not null,

@@ -193,6 +193,13 @@ const plants: readonly Plant[] = [
     }),
   ],
   [
+    'a sum of payments that do not exist',
+    ['search sums'],
+    () => ({
+      sql: `insert into search_sum values ('P', 'S', '2026-01-19T10:15Z', 'payment', 'RUB', 'captured', 0, 'visa', '', '', '', 900, 1)`,
+    }),
+  ],
+  [
     'an open hold of a cancelled payment',
     ['postings', 'balances'],
     () => ({

@@ -12,6 +12,7 @@ import { doubles } from './money/doubles.ts';
 import { declines } from './states/declines.ts';
 import { renewals } from './states/renewals.ts';
 import { due } from './states/due.ts';
+import { searchSums } from './money/search-sums.ts';
 import { tooEarly } from './money/durable.ts';
 import { openLeaving, type Leaving } from './money/sent.ts';
 import { events } from './events/events.ts';
@@ -41,6 +42,7 @@ const checks: readonly Check[] = [
   floorsHold,
   transfers,
   postings,
+  searchSums,
   invoices,
   moves,
   events,

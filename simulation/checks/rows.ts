@@ -184,6 +184,14 @@ export type LedgerRow = {
   readonly pending_minor: number;
   readonly happened_at: string;
 };
+/** A sum of searches that is not the sum of its rows, and by how much. */
+export type WrongSumRow = {
+  readonly shop: string;
+  readonly quarter: string;
+  readonly summed_by: string;
+  readonly n: number;
+  readonly amount_minor: number;
+};
 /** The sum over all shards of an account, as text. */
 export type BalanceRow = {
   readonly account_id: string;
@@ -216,6 +224,8 @@ export type Books = {
   /** All of them, whichever aggregates were asked for. */
   readonly bankUpdates: readonly BankUpdateRow[];
   readonly ledger: readonly LedgerRow[];
+  /** Of all, whichever aggregates were asked for. */
+  readonly wrongSums: readonly WrongSumRow[];
   /** All accounts, whichever aggregates were asked for. */
   readonly balances: readonly BalanceRow[];
 };
@@ -371,6 +381,29 @@ const sources: Record<keyof Books, Source> = {
       from ledger_transfer`,
     key: 'aggregate_id',
     of: ['invoice', 'customer', 'withdrawal', 'deposit', 'shop_top_up', 'wallet_transfer'],
+  },
+  wrongSums: {
+    text: `select shop, quarter, summed_by, sum(n)::float8 as n, sum(amount_minor)::float8 as amount_minor
+      from (
+        select party_id || ' ' || shop_id as shop, quarter,
+          concat_ws('|', what, currency, status, attempt, payment_system, decline_class, failure, bank_code) as summed_by,
+          n, amount_minor
+        from search_sum
+        union all
+        select party_id || ' ' || shop_id, to_timestamp(floor(extract(epoch from created_at) / 900) * 900),
+          concat_ws('|', 'payment', currency,
+            case when status in ('authorising', 'challenged', 'reversing') then 'pending'
+              when status in ('held', 'capturing', 'cancelling') then 'processed'
+              when status = 'refunding' then 'captured' else status end,
+            attempt, coalesce(payment_system, ''), coalesce(decline_class, ''), coalesce(failure, ''), coalesce(bank_code, '')),
+          -1, -amount_minor
+        from search_payment
+        union all
+        select party_id || ' ' || shop_id, to_timestamp(floor(extract(epoch from created_at) / 900) * 900),
+          concat_ws('|', 'refund', currency, status, 0, '', '', '', ''), -1, -amount_minor
+        from search_refund
+      ) as both_ways
+      group by shop, quarter, summed_by having sum(n) <> 0 or sum(amount_minor) <> 0`,
   },
   balances: {
     text: `select account_id, sum(debits_posted)::text as debits_posted, sum(credits_posted)::text as credits_posted,

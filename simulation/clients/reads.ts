@@ -6,6 +6,17 @@ const wallet = '/wallet/v0';
 const hourMs = 3_600_000;
 
 const everything = 'fromTime=2026-01-01T00:00:00Z&toTime=2026-12-31T00:00:00Z';
+const sums = [
+  'payments/amount',
+  'payments/average',
+  'payments/count',
+  'payments/errors',
+  'payments/sub-errors',
+  'payments/declines',
+  'payments/attempts',
+  'payments-tool',
+  'refunds/amount',
+];
 const always = [
   `${processing}/me`,
   `${processing}/shops`,
@@ -16,6 +27,11 @@ const always = [
   `/v2/analytics/shops/TEST/invoices?limit=20&${everything}`,
   `/v2/analytics/shops/TEST/payments?limit=20&${everything}`,
   `/v2/analytics/shops/TEST/refunds?limit=20&${everything}`,
+  ...sums.map((what) => `/v2/analytics/${what}?${everything}`),
+  `/v2/analytics/payments/split-amount?splitUnit=week&${everything}`,
+  `/v2/analytics/payments/split-count?splitUnit=month&${everything}`,
+  '/v2/analytics/balances/current',
+  '/v2/analytics/balances/current-shop-balances',
   `${wallet}/providers`,
   `${wallet}/providers/test`,
   `${wallet}/providers/test/identity-classes`,

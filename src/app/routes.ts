@@ -50,6 +50,21 @@ import {
 import { searchInvoices } from '../search/api/search-invoices.ts';
 import { searchPayments } from '../search/api/search-payments.ts';
 import { searchRefunds } from '../search/api/search-refunds.ts';
+import { getCurrentBalances, getCurrentShopBalances } from '../search/api/sums/balances.ts';
+import {
+  getPaymentsAttempts,
+  getPaymentsDeclines,
+  getPaymentsErrorDistribution,
+  getPaymentsSubErrorDistribution,
+} from '../search/api/sums/payment-outcomes.ts';
+import { getPaymentsSplitAmount, getPaymentsSplitCount } from '../search/api/sums/payment-splits.ts';
+import {
+  getAveragePayment,
+  getPaymentsAmount,
+  getPaymentsCount,
+  getPaymentsToolDistribution,
+} from '../search/api/sums/payment-sums.ts';
+import { getRefundsAmount } from '../search/api/sums/refund-sums.ts';
 import { getBindingTimeline } from '../timeline/api/get-binding-timeline.ts';
 import { getCustomerRecurringTimeline, getRecurringTimeline } from '../timeline/api/get-series-timelines.ts';
 import { getWithdrawalTimeline } from '../timeline/api/get-withdrawal-timeline.ts';
@@ -137,6 +152,20 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   searchInvoices, //          GET  /v2/analytics/shops/{shopID}/invoices
   searchPayments, //          GET  /v2/analytics/shops/{shopID}/payments
   searchRefunds, //           GET  /v2/analytics/shops/{shopID}/refunds
+
+  getPaymentsAmount, //       GET  /v2/analytics/payments/amount
+  getAveragePayment, //       GET  /v2/analytics/payments/average
+  getPaymentsCount, //        GET  /v2/analytics/payments/count
+  getPaymentsErrorDistribution, // GET  /v2/analytics/payments/errors
+  getPaymentsSubErrorDistribution, // GET  /v2/analytics/payments/sub-errors
+  getPaymentsDeclines, //     GET  /v2/analytics/payments/declines
+  getPaymentsAttempts, //     GET  /v2/analytics/payments/attempts
+  getPaymentsSplitAmount, //  GET  /v2/analytics/payments/split-amount
+  getPaymentsSplitCount, //   GET  /v2/analytics/payments/split-count
+  getPaymentsToolDistribution, // GET  /v2/analytics/payments-tool
+  getRefundsAmount, //        GET  /v2/analytics/refunds/amount
+  getCurrentBalances, //      GET  /v2/analytics/balances/current
+  getCurrentShopBalances, //  GET  /v2/analytics/balances/current-shop-balances
 
   createPaymentResource, //   POST /v2/processing/payment-resources
 

@@ -9,6 +9,7 @@ import {
   searchedOfPayment,
   searchedOfRefund,
 } from '../payments/store/searched.ts';
+import { moveSums, summedPayments, summedRefunds, type Summed } from './sums/summed.ts';
 
 const searchedOfInvoice = {
   party_id: 'invoice.party_id',
@@ -20,24 +21,35 @@ const searchedOfInvoice = {
   external_id: 'invoice.external_id',
 } as const;
 
-/** `key` follows the party's ID in the primary key. A row that is right already is not written. */
-function copyTo(
-  table: string,
-  { columns, from, key }: { columns: Readonly<Record<string, string>>; from: string; key: string },
-) {
+type Copied = {
+  readonly columns: Readonly<Record<string, string>>;
+  readonly from: string;
+  /** Follows the party's ID in the primary key. */
+  readonly key: string;
+  /** What the rows are summed by, if they are. */
+  readonly sums?: Summed;
+};
+
+/** A row that is right already is not written. */
+function copyTo(table: string, { columns, from, key, sums }: Copied) {
   const names = Object.keys(columns);
+  const insert = `
+    insert into ${table} as copy (${names.join(', ')})
+    select * from fresh order by invoice_id
+    on conflict (party_id, ${key}) do update
+    set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
+    where copy.* is distinct from excluded.*`;
   return statement({
     name: `copy_to_${table}`,
     parameters: { invoice_ids: stored('json', list(text)) },
     row: {},
     text: `
-    insert into ${table} as copy (${names.join(', ')})
-    select ${Object.values(columns).join(', ')}
-    from json_array_elements_text(:invoice_ids) as changed (id) cross join ${from}
-    order by ${columns['invoice_id']}
-    on conflict (party_id, ${key}) do update
-    set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
-    where copy.* is distinct from excluded.*`,
+    with fresh as materialized (
+      select ${Object.entries(columns)
+        .map(([name, value]) => (value.endsWith(`.${name}`) ? value : `${value} as ${name}`))
+        .join(', ')}
+      from json_array_elements_text(:invoice_ids) as changed (id) cross join ${from}
+    )${sums === undefined ? insert : `, copied as (${insert}\n    )${moveSums({ table, key, sums })}`}`,
   });
 }
 
@@ -51,11 +63,13 @@ const copies = [
     columns: searchedOfPayment,
     from: paymentsToSearch('changed.id'),
     key: 'invoice_id, payment_id',
+    sums: summedPayments,
   }),
   copyTo('search_refund', {
     columns: searchedOfRefund,
     from: refundsToSearch('changed.id'),
     key: 'invoice_id, payment_id, refund_id',
+    sums: summedRefunds,
   }),
 ];
 

@@ -3,20 +3,31 @@
 import { list, text } from '../platform/database/codec.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { statement, stored } from '../platform/database/statement.ts';
+import { statement, stored, type Values } from '../platform/database/statement.ts';
 import { snapshotBefore, transactionsBetween } from '../webhooks/domain/snapshot.ts';
 import { copyInvoices } from './copies.store.ts';
+import { resumFrom, resumStart, sumNextDay } from './sums/resum.store.ts';
 
-const position = { seen: 'text', rebuild_after: 'text?', rebuilt: 'int8', is_mismatch: 'bool' } as const;
+const position = {
+  seen: 'text',
+  rebuild_after: 'text?',
+  resum_from: stored('json?', resumFrom),
+  rebuilt: 'int8',
+  is_mismatch: 'bool',
+} as const;
+type RebuildAt = Pick<Values<typeof position>, 'rebuild_after' | 'resum_from' | 'rebuilt'>;
+
+/** For the transaction: a plan made while the search rows are few would read all of them for each payment once they are many. */
+const byIndexAlone = `set_config('enable_seqscan', 'off', true) = 'off'`;
 
 /** `is_mismatch`: after a restore into another cluster the numbers mean nothing until `mandate webhooks reset-cursor`. */
 const lockPosition = statement({
   name: 'lock_search_position',
   parameters: {},
   row: position,
-  text: `select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+  text: `select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
            or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
-         from search_position for update skip locked`,
+         from search_position where ${byIndexAlone} for update skip locked`,
 });
 
 /** For a command, which has to wait for its turn. */
@@ -24,9 +35,9 @@ const awaitPosition = statement({
   name: 'await_search_position',
   parameters: {},
   row: position,
-  text: `select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+  text: `select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
            or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
-         from search_position for update`,
+         from search_position where ${byIndexAlone} for update`,
 });
 
 const readChanged = statement({
@@ -61,9 +72,10 @@ const readPortion = statement({
 
 const moveRebuild = statement({
   name: 'move_search_rebuild',
-  parameters: { rebuild_after: 'text?', copied: 'int8' },
+  parameters: { rebuild_after: 'text?', resum_from: stored('json?', resumFrom), copied: 'int8' },
   row: { rebuilt: 'int8' },
-  text: `update search_position set rebuild_after = :rebuild_after, rebuilt = rebuilt + :copied returning rebuilt`,
+  text: `update search_position
+         set rebuild_after = :rebuild_after, resum_from = :resum_from, rebuilt = rebuilt + :copied returning rebuilt`,
 });
 
 /** Where the cluster is another one, what it has written until now is left to the rebuild. */
@@ -71,7 +83,7 @@ const beginAgain = statement({
   name: 'begin_search_rebuild',
   parameters: {},
   row: {},
-  text: `update search_position set rebuild_after = '', rebuilt = 0,
+  text: `update search_position set rebuild_after = '', resum_from = null, rebuilt = 0,
            seen = case
              when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
                or exists (select from webhook_feed where mismatch_since is not null)
@@ -90,7 +102,7 @@ const readFreshness = statement({
         and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
       order by written_in limit 1000
     )
-    select rebuild_after is not null as is_rebuilding,
+    select rebuild_after is not null or resum_from is not null as is_rebuilding,
       (select created_at from unseen where party_id = :party_id or (select count(*) from unseen) = 1000
        order by written_in, created_at limit 1) as unseen_since
     from search_position`,
@@ -122,7 +134,7 @@ export function readChanges(db: Database): Promise<{ more: boolean } | undefined
     const seen = more ? snapshotBefore(changed.snapshot, BigInt(changed.found_until) + 1n) : changed.snapshot;
     if (changed.found > 0n || transactionsBetween(at.seen, seen) > maxTransactionsUnseen)
       await tx.run(moveSeen, { seen });
-    const isRebuilding = at.rebuild_after !== null && (await copyPortion(tx, at.rebuild_after)).isRebuilding;
+    const { isRebuilding } = await nextPortion(tx, at);
     return { more: more || isRebuilding };
   });
 }
@@ -138,22 +150,33 @@ export function rebuildPortion(db: Database): Promise<Progress> {
   return db.transaction(async (tx) => {
     const [at] = await tx.run(awaitPosition, {});
     if (!at) throw new Error('the position of searches has no row');
-    return at.rebuild_after === null
-      ? { isRebuilding: false, rebuilt: at.rebuilt }
-      : copyPortion(tx, at.rebuild_after);
+    return nextPortion(tx, at);
   });
+}
+
+/** First all invoices are copied, then the copies are summed. */
+async function nextPortion(
+  tx: Database,
+  { rebuild_after, resum_from, rebuilt }: RebuildAt,
+): Promise<Progress> {
+  if (rebuild_after !== null) return copyPortion(tx, rebuild_after);
+  if (resum_from === null) return { isRebuilding: false, rebuilt };
+  const next = await sumNextDay(tx, resum_from);
+  await tx.run(moveRebuild, { rebuild_after: null, resum_from: next, copied: 0n });
+  return { isRebuilding: next !== null, rebuilt };
 }
 
 async function copyPortion(tx: Database, after: string): Promise<Progress> {
   const portion = await tx.run(readPortion, { after, limit: invoicesAtOnce });
   const invoiceIds = portion.map(({ invoice_id }) => invoice_id);
   await copyInvoices(tx, invoiceIds);
-  const isRebuilding = invoiceIds.length === invoicesAtOnce;
+  const last = invoiceIds.length === invoicesAtOnce ? invoiceIds.at(-1) : undefined;
   const [moved] = await tx.run(moveRebuild, {
-    rebuild_after: isRebuilding ? (invoiceIds.at(-1) ?? null) : null,
+    rebuild_after: last ?? null,
+    resum_from: last === undefined ? resumStart : null,
     copied: BigInt(invoiceIds.length),
   });
-  return { isRebuilding, rebuilt: moved?.rebuilt ?? 0n };
+  return { isRebuilding: true, rebuilt: moved?.rebuilt ?? 0n };
 }
 
 /** What a search can know of a party: everything up to `asOf`, in the party's time. */

@@ -1,10 +1,12 @@
 // What searches find is what the API says of each object, on any node, after a crash and after a rebuild.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readBooks } from '../../simulation/checks/rows.ts';
 import { searchDifferences, searchRows } from '../../test/support/checks/search-check.ts';
 import { startNode } from '../../test/support/service/nodes.ts';
 import { invoicesUrl, makeInvoice } from '../../test/support/worlds/invoices.ts';
 import { startSmallWorld, type SmallWorld } from '../../test/support/worlds/small-world.ts';
 import type { Database } from '../platform/database/database.ts';
+import { statement } from '../platform/database/statement.ts';
 import { beginRebuild, freshness, readChanges, rebuildPortion } from './position.store.ts';
 
 let world: SmallWorld;
@@ -24,6 +26,9 @@ const query = async (text: string, values?: unknown[]) =>
   (await world.service.testDatabase.database.withClient((client) => client.query(text, values))).rows;
 const check = () => searchDifferences(query, world.service, { token: world.merchant.apiKey });
 const rows = () => searchRows(query);
+const wrongSums = async () => (await readBooks(query)).wrongSums;
+const summedPayments = async () =>
+  Number((await query(`select sum(n) as n from search_sum where what = 'payment'`))[0]?.n);
 const make = () => makeInvoice(world.service, world.merchant);
 const rescind = (id: string) =>
   world.service.call('PUT', `${invoicesUrl}/${id}/rescind`, {
@@ -51,13 +56,16 @@ test('every invoice, payment and refund is found as the API returns it', async (
 
 test('a rebuild copies the same, and nodes finish one that a killed command left', async () => {
   const before = await rows();
-  await query('delete from search_invoice; delete from search_payment; delete from search_refund');
+  await query(
+    `delete from search_invoice; delete from search_payment; delete from search_refund; delete from search_sum`,
+  );
   await beginRebuild(world.service.database);
   const { partyId } = world.merchant;
   const { clock, database } = world.service;
   expect(await freshness(database, partyId, clock.now())).toMatchObject({ isRebuilding: true });
   await world.service.search.whenIdle();
   expect(await rows()).toEqual(before);
+  expect(await wrongSums()).toEqual([]);
   expect(await freshness(database, partyId, clock.now())).toEqual({
     asOf: clock.now(),
     isRebuilding: false,
@@ -68,11 +76,34 @@ test('a rebuild corrects wrong rows while invoices are made', async () => {
   await query(`update search_payment set status = 'failed', email = 'wrong@example.com'`);
   await beginRebuild(world.service.database);
   const { id } = await make();
-  const progress = await rebuildPortion(world.service.database);
-  expect(progress.isRebuilding).toBe(false);
+  const rebuilt = async () => (await rebuildPortion(world.service.database)).isRebuilding;
+  while (await rebuilt());
   await world.service.search.whenIdle();
   expect(await searched(id)).toHaveLength(1);
   expect((await check()).differences).toEqual([]);
+});
+
+test('sums follow each change of status, and a rebuild corrects them while they are moved', async () => {
+  const { apiKey: token } = world.merchant;
+  const held = await world.paid('4242424242424242', { flow: { type: 'PaymentFlowHold' } });
+  await world.service.search.whenIdle();
+  const cancel = `${invoicesUrl}/${held.id}/payments/1/cancel`;
+  expect((await world.service.call('POST', cancel, { token, body: { reason: 'r' } })).status).toBe(202);
+  await world.service.jobs.whenIdle();
+  await world.service.search.whenIdle();
+  expect(await wrongSums()).toEqual([]);
+  const before = await summedPayments();
+  expect(before).toBeGreaterThan(5);
+  await query(`update search_sum set n = n + 7, amount_minor = 1 where status = 'captured'`);
+  await query(`insert into search_sum select party_id, 'GONE', quarter - interval '3 days', what, currency, status, attempt,
+    payment_system, decline_class, failure, bank_code, 1, 1 from search_sum limit 1`);
+  expect(await wrongSums()).not.toEqual([]);
+  await beginRebuild(world.service.database);
+  await rebuildPortion(world.service.database);
+  await world.paid('4242424242424242');
+  await world.service.search.whenIdle();
+  expect(await wrongSums()).toEqual([]);
+  expect(await summedPayments()).toBe(before + 1);
 });
 
 test('until an event is read, asOf is its time', async () => {
@@ -126,6 +157,33 @@ test('a node that dies between two copies leaves all to the next', async () => {
   }
   expect(await readChanges(database)).toEqual({ more: false });
   expect(await searched(id)).toHaveLength(1);
+});
+
+test('rows are copied by their keys, also with a plan made when there were none', async () => {
+  const { database } = world.service;
+  await make();
+  const plans: string[] = [];
+  const watching = (tx: Database): Database => ({
+    ...tx,
+    async run(one, parameters) {
+      if (one.name === 'copy_to_search_payment')
+        plans.push(...(await tx.run(readScans, {})).map(({ scans }) => scans));
+      return tx.run(one, parameters);
+    },
+    transaction: (work) => tx.transaction((inner) => work(watching(inner))),
+  });
+  await readChanges(watching(database));
+  await beginRebuild(database);
+  await rebuildPortion(watching(database));
+  expect(plans).toEqual(['off', 'off']);
+  await world.service.search.whenIdle();
+});
+
+const readScans = statement({
+  name: 'read_enable_seqscan',
+  parameters: {},
+  row: { scans: 'text' },
+  text: `select current_setting('enable_seqscan') as scans`,
 });
 
 /** It fails at that statement, as if the node had been killed. */

@@ -51,6 +51,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   search_payment: 'party_id',
   search_position: 'only_row',
   search_refund: 'party_id',
+  search_sum: 'party_id',
   security_code: 'session_id',
   security_code_key: 'half_hour',
   series: 'series_id',

@@ -25,12 +25,12 @@ credits_pending = sums.credits_pending + excluded.credits_pending;
 select asker, is_posted from approve_charges($1::json);
 
 -- await_search_position
-select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
-from search_position for update;
+from search_position where set_config('enable_seqscan', 'off', true) = 'off' for update;
 
 -- begin_search_rebuild
-update search_position set rebuild_after = '', rebuilt = 0,
+update search_position set rebuild_after = '', resum_from = null, rebuilt = 0,
 seen = case
 when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null)
@@ -1290,19 +1290,21 @@ set stopped_at = null, stopped_because = null, confirmed_because = $1::text, rep
 where bank_id = $3::text and stopped_at is not null returning bank_id;
 
 -- copy_to_search_invoice
-insert into search_invoice as copy (party_id, shop_id, invoice_id, created_at, status, amount_minor, external_id)
+with fresh as materialized (
 select invoice.party_id, invoice.shop_id, invoice.invoice_id, invoice.created_at, invoice.status, invoice.amount_minor, invoice.external_id
 from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from invoice where invoice_id = changed.id offset 0) as invoice
-order by invoice.invoice_id
+)
+insert into search_invoice as copy (party_id, shop_id, invoice_id, created_at, status, amount_minor, external_id)
+select * from fresh order by invoice_id
 on conflict (party_id, invoice_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, created_at = excluded.created_at, status = excluded.status, amount_minor = excluded.amount_minor, external_id = excluded.external_id
 where copy.* is distinct from excluded.*;
 
 -- copy_to_search_payment
-insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, created_at, status, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code)
-select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.terms->'flow'->>'type', case when payment.status in ('captured', 'refunding', 'refunded')
-then payment.captured_minor else payment.amount_minor end, payment.external_id, coalesce(payment.terms->'payer'->>'customerId', payment.terms->'payer'->'savedBy'->>'customerId'), lower(payment.terms->'payer'->'contactInfo'->>'email'), payment.terms->'payer'->'clientInfo'->>'ip', payment.terms->'payer'->'clientInfo'->>'fingerprint', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'bin', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'lastDigits', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'paymentSystem', case when payment.state->'approval'->'references' is null then payment.state->'approval'->>'reference'
-else payment.state->'approval'->'references'->>'rrn' end, payment.state->'approval'->>'approvalCode'
+with fresh as materialized (
+select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.terms->'flow'->>'type' as flow, case when payment.status in ('captured', 'refunding', 'refunded')
+then payment.captured_minor else payment.amount_minor end as amount_minor, payment.external_id, coalesce(payment.terms->'payer'->>'customerId', payment.terms->'payer'->'savedBy'->>'customerId') as customer_id, lower(payment.terms->'payer'->'contactInfo'->>'email') as email, payment.terms->'payer'->'clientInfo'->>'ip' as ip, payment.terms->'payer'->'clientInfo'->>'fingerprint' as fingerprint, coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'bin' as first6, coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'lastDigits' as last4, coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'paymentSystem' as payment_system, case when payment.state->'approval'->'references' is null then payment.state->'approval'->>'reference'
+else payment.state->'approval'->'references'->>'rrn' end as rrn, payment.state->'approval'->>'approvalCode' as approval_code, payment.currency, case when payment.terms->'payer'->>'seriesId' is null then 0 else 1 + coalesce(tried.retries, 0) end as attempt, case when payment.status = 'failed' then payment.state->>'declineClass' end as decline_class, case when payment.status = 'failed' then (select string_agg(code, ':') from json_array_elements_text(payment.state->'failure') as code) end as failure, case when payment.status = 'failed' then payment.state->'bank'->>'code' end as bank_code
 from json_array_elements_text($1::json) as changed (id) cross join 
 lateral (select * from payment where invoice_id = changed.id offset 0) as payment
 left join lateral (
@@ -1310,14 +1312,44 @@ select terms from payment as parent
 where parent.invoice_id = payment.terms->'payer'->'parent'->>'invoiceId' and parent.payment_id = payment.terms->'payer'->'parent'->>'paymentId'
 offset 0
 ) as parent on true
-order by payment.invoice_id
+left join lateral (
+select case when is_retry then (
+select count(*)::int4 from series_attempt as earlier
+where earlier.series_id = attempt.series_id and earlier.is_retry and earlier.created_at <= attempt.created_at
+and earlier.created_at > coalesce((
+select max(first.created_at) from series_attempt as first
+where first.series_id = attempt.series_id and not first.is_retry and first.created_at <= attempt.created_at
+), '-infinity')
+) end as retries
+from series_attempt as attempt
+where series_id = payment.terms->'payer'->>'seriesId' and attempt.invoice_id = payment.invoice_id
+and attempt.payment_id = payment.payment_id
+offset 0
+) as tried on true
+), copied as (
+insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, created_at, status, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code, currency, attempt, decline_class, failure, bank_code)
+select * from fresh order by invoice_id
 on conflict (party_id, invoice_id, payment_id) do update
-set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code
-where copy.* is distinct from excluded.*;
+set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code, currency = excluded.currency, attempt = excluded.attempt, decline_class = excluded.decline_class, failure = excluded.failure, bank_code = excluded.bank_code
+where copy.* is distinct from excluded.*
+), changed as (
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payment' as what, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, attempt as attempt, coalesce(payment_system, '') as payment_system, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, amount_minor, 1 as sign from fresh
+union all
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payment' as what, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, attempt as attempt, coalesce(payment_system, '') as payment_system, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, amount_minor, -1 from (
+select before.* from fresh cross join lateral (
+select * from search_payment where search_payment.party_id = fresh.party_id and search_payment.invoice_id = fresh.invoice_id and search_payment.payment_id = fresh.payment_id offset 0
+) as before where before.currency is not null
+) as before
+)
+insert into search_sum as kept (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, amount_minor, n)
+select party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, sum(sign * amount_minor), sum(sign) from changed
+group by party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code having sum(sign * amount_minor) <> 0 or sum(sign) <> 0
+on conflict (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code) do update
+set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + excluded.n;
 
 -- copy_to_search_refund
-insert into search_refund as copy (party_id, shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn)
-select refund.party_id, payment.shop_id, refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.external_id, refund.rrn
+with fresh as materialized (
+select refund.party_id, payment.shop_id, refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.external_id, refund.rrn, refund.amount_minor, refund.currency
 from json_array_elements_text($1::json) as changed (id) cross join 
 lateral (select * from refund where invoice_id = changed.id offset 0) as refund
 cross join lateral (
@@ -1325,10 +1357,26 @@ select shop_id from payment
 where payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
 offset 0
 ) as payment
-order by refund.invoice_id
+), copied as (
+insert into search_refund as copy (party_id, shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn, amount_minor, currency)
+select * from fresh order by invoice_id
 on conflict (party_id, invoice_id, payment_id, refund_id) do update
-set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, refund_id = excluded.refund_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, rrn = excluded.rrn
-where copy.* is distinct from excluded.*;
+set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, refund_id = excluded.refund_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, rrn = excluded.rrn, amount_minor = excluded.amount_minor, currency = excluded.currency
+where copy.* is distinct from excluded.*
+), changed as (
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'refund' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor, 1 as sign from fresh
+union all
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'refund' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor, -1 from (
+select before.* from fresh cross join lateral (
+select * from search_refund where search_refund.party_id = fresh.party_id and search_refund.invoice_id = fresh.invoice_id and search_refund.payment_id = fresh.payment_id and search_refund.refund_id = fresh.refund_id offset 0
+) as before where before.currency is not null
+) as before
+)
+insert into search_sum as kept (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, amount_minor, n)
+select party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, sum(sign * amount_minor), sum(sign) from changed
+group by party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code having sum(sign * amount_minor) <> 0 or sum(sign) <> 0
+on conflict (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code) do update
+set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + excluded.n;
 
 -- count_limits_reset
 update limits_reset set resets = resets + 1;
@@ -1519,6 +1567,10 @@ with forgotten as (
 delete from shop_outcome where $1::text is null or party_id = $2::text and shop_id = $1::text
 )
 delete from shop_guard where $1::text is null or party_id = $2::text and shop_id = $1::text returning bin;
+
+-- delete_sums
+delete from search_sum where (party_id, shop_id, quarter) >= ($1::text, $2::text, $3::timestamptz)
+and ($4::timestamptz is null or (party_id, shop_id, quarter) < ($5::text, $6::text, $4::timestamptz));
 
 -- delete_unretained_cards
 with gone as (
@@ -2433,6 +2485,20 @@ left join destination using (destination_id)
 where withdrawal_id between $1::text and $2::text and result -> 'returned' is not null) as source
 ) as ours where operation_id = $3::text;
 
+-- find_next_day_to_sum
+select party_id, shop_id, date_trunc('day', created_at, 'UTC') as day,
+date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after
+from (
+(select party_id, shop_id, created_at from search_payment
+where (party_id, shop_id, created_at) >= ($1::text, $2::text, $3::timestamptz)
+order by party_id, shop_id, created_at limit 1)
+union all 
+(select party_id, shop_id, created_at from search_refund
+where (party_id, shop_id, created_at) >= ($1::text, $2::text, $3::timestamptz)
+order by party_id, shop_id, created_at limit 1)
+) as first
+order by party_id, shop_id, created_at limit 1;
+
 -- find_other_programs
 select application_name as name from pg_stat_activity
 where datname = current_database() and application_name ~ '^mandate( [0-9]|$)' and pid <> pg_backend_pid();
@@ -3078,9 +3144,9 @@ select from ledger_balance where account_id = $1::text and shard = 0 for no key 
 select party_id from party where party_id = $1::text for no key update;
 
 -- lock_search_position
-select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
-from search_position for update skip locked;
+from search_position where set_config('enable_seqscan', 'off', true) = 'off' for update skip locked;
 
 -- lock_series
 select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
@@ -3148,7 +3214,8 @@ where bank_id = $2::text and report_cursor is not distinct from $3::int8 and sto
 update search_position set seen = $1::text;
 
 -- move_search_rebuild
-update search_position set rebuild_after = $1::text, rebuilt = rebuilt + $2::int8 returning rebuilt;
+update search_position
+set rebuild_after = $1::text, resum_from = $2::json, rebuilt = rebuilt + $3::int8 returning rebuilt;
 
 -- move_test_clock
 insert into test_clock (party_id, offset_ms) values ($1::text, $2::int8)
@@ -3733,6 +3800,14 @@ coalesce(sum(debits_pending), 0)::int8 as debits_pending,
 coalesce(sum(credits_pending), 0)::int8 as credits_pending
 from ledger_balance where account_id = $1::text;
 
+-- read_ledger_balances
+select account_id, coalesce(sum(debits_posted), 0)::int8 as debits_posted,
+coalesce(sum(credits_posted), 0)::int8 as credits_posted,
+coalesce(sum(debits_pending), 0)::int8 as debits_pending,
+coalesce(sum(credits_pending), 0)::int8 as credits_pending
+from ledger_balance where account_id = any(array(select json_array_elements_text($1::json)))
+group by account_id;
+
 -- read_ledger_transfers_of
 select operation_id, step, phase, split_part(debit_account, ':', 3) as debit, split_part(credit_account, ':', 3) as credit,
 case when posted_minor > 0 then posted_minor else abs(pending_minor) end as minor,
@@ -3991,7 +4066,7 @@ where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot
 and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
 order by written_in limit 1000
 )
-select rebuild_after is not null as is_rebuilding,
+select rebuild_after is not null or resum_from is not null as is_rebuilding,
 (select created_at from unseen where party_id = $1::text or (select count(*) from unseen) = 1000
 order by written_in, created_at limit 1) as unseen_since
 from search_position;
@@ -4028,6 +4103,10 @@ select party_id, shop_id, bin, mode, since, until, approved, declined from shop_
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, party_id text, shop_id text)
 cross join lateral (select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, one_off_receipts, is_blocked, is_suspended, created_at, origins from shop where party_id = asked.party_id and shop_id = asked.shop_id offset 0) as found;
+
+-- read_shop_zones
+select shop_id, settings from recurring_settings
+where party_id = $1::text and shop_id = any(array(select json_array_elements_text($2::json)));
 
 -- read_snapshot
 select pg_current_snapshot()::text as snapshot;
@@ -5041,6 +5120,117 @@ where stuck_at is not null order by stuck_at limit 1000;
 -- stuck_withdrawal
 select json_build_array(withdrawal_id) as key, party_id, stuck_at, stuck_reason from withdrawal
 where stuck_at is not null order by stuck_at limit 1000;
+
+-- sum_day
+insert into search_sum (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, amount_minor, n)
+select party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, sum(amount_minor), count(*)
+from (
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payment' as what, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, attempt as attempt, coalesce(payment_system, '') as payment_system, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, amount_minor
+from search_payment
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'refund' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor
+from search_refund
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz and created_at < $4::timestamptz
+and currency is not null
+) as summed
+group by party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code;
+
+-- sum_payments_by_attempt
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, attempt, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, attempt, status, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+union all 
+select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed 
+group by part, currency, attempt, status having sum(n) <> 0
+order by part, currency, attempt, status;
+
+-- sum_payments_by_failure
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, status, decline_class, failure, bank_code, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, status, decline_class, failure, bank_code, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+union all 
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed where status = 'failed'
+group by part, currency, status, decline_class, failure, bank_code having sum(n) <> 0
+order by part, currency, status, decline_class, failure, bank_code;
+
+-- sum_payments_by_status
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, status, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+union all 
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed 
+group by part, currency, status having sum(n) <> 0
+order by part, currency, status;
+
+-- sum_payments_by_system
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, payment_system, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, payment_system, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+union all 
+select created_at, currency as currency, coalesce(payment_system, '') as payment_system, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, coalesce(payment_system, '') as payment_system, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed 
+group by part, currency, payment_system having sum(n) <> 0
+order by part, currency, payment_system;
+
+-- sum_refunds_by_status
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, status, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'refund'
+union all 
+select created_at, currency as currency, status as status, 1, amount_minor from search_refund
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, status as status, 1, amount_minor from search_refund
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed 
+group by part, currency, status having sum(n) <> 0
+order by part, currency, status;
 
 -- take_card_and_security_code
 with code as (

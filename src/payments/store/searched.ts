@@ -1,10 +1,16 @@
 // What searches look for in payments and refunds, as columns of a query. The names are those of search_payment and search_refund.
-import { publicStatus, type PaymentStateName } from '../domain/payment.ts';
+import { publicStatus, type PaymentStateName, type PublicStatus } from '../domain/payment.ts';
 
-/** In these the public amount is the captured one. */
-const taken = (Object.keys(publicStatus) as PaymentStateName[]).filter((name) =>
-  ['captured', 'refunded'].includes(publicStatus[name]),
-);
+/** Only the public status changes what a payment counts as. */
+export const publicStatusOf = (column: string) =>
+  `case ${[...new Set(Object.values(publicStatus))]
+    .map((shown) => `when ${column} in (${namesOf(shown)}) then '${shown}'`)
+    .join(' ')} end`;
+
+function namesOf(shown: PublicStatus): string {
+  const names = (Object.keys(publicStatus) as PaymentStateName[]).filter((name) => publicStatus[name] === shown);
+  return names.map((name) => `'${name}'`).join(', ');
+}
 
 const approval = `payment.state->'approval'`;
 const payer = `payment.terms->'payer'`;
@@ -21,7 +27,8 @@ export const searchedOfPayment = {
   created_at: 'payment.created_at',
   status: 'payment.status',
   flow: `payment.terms->'flow'->>'type'`,
-  amount_minor: `case when payment.status in (${taken.map((name) => `'${name}'`).join(', ')})
+  // The public amount.
+  amount_minor: `case when payment.status in (${namesOf('captured')}, ${namesOf('refunded')})
     then payment.captured_minor else payment.amount_minor end`,
   external_id: 'payment.external_id',
   customer_id: `coalesce(${payer}->>'customerId', ${payer}->'savedBy'->>'customerId')`,
@@ -35,7 +42,17 @@ export const searchedOfPayment = {
   rrn: `case when ${approval}->'references' is null then ${approval}->>'reference'
     else ${approval}->'references'->>'rrn' end`,
   approval_code: `${approval}->>'approvalCode'`,
+  currency: 'payment.currency',
+  // 0: the payer is present. 1: the first charge of a period, and so on.
+  attempt: `case when ${payer}->>'seriesId' is null then 0 else 1 + coalesce(tried.retries, 0) end`,
+  decline_class: failed(`payment.state->>'declineClass'`),
+  failure: failed(`(select string_agg(code, ':') from json_array_elements_text(payment.state->'failure') as code)`),
+  bank_code: failed(`payment.state->'bank'->>'code'`),
 } as const;
+
+function failed(value: string): string {
+  return `case when payment.status = 'failed' then ${value} end`;
+}
 
 /** `offset 0` keeps each look-up apart: without statistics of a new table, PostgreSQL would rather read all of it. */
 export const paymentsToSearch = (invoiceId: string) => `
@@ -44,7 +61,21 @@ export const paymentsToSearch = (invoiceId: string) => `
     select terms from payment as parent
     where parent.invoice_id = ${payer}->'parent'->>'invoiceId' and parent.payment_id = ${payer}->'parent'->>'paymentId'
     offset 0
-  ) as parent on true`;
+  ) as parent on true
+  left join lateral (
+    select case when is_retry then (
+      select count(*)::int4 from series_attempt as earlier
+      where earlier.series_id = attempt.series_id and earlier.is_retry and earlier.created_at <= attempt.created_at
+        and earlier.created_at > coalesce((
+          select max(first.created_at) from series_attempt as first
+          where first.series_id = attempt.series_id and not first.is_retry and first.created_at <= attempt.created_at
+        ), '-infinity')
+    ) end as retries
+    from series_attempt as attempt
+    where series_id = ${payer}->>'seriesId' and attempt.invoice_id = payment.invoice_id
+      and attempt.payment_id = payment.payment_id
+    offset 0
+  ) as tried on true`;
 
 /** By the names of their columns. */
 export const searchedOfRefund = {
@@ -57,6 +88,8 @@ export const searchedOfRefund = {
   status: 'refund.status',
   external_id: 'refund.external_id',
   rrn: 'refund.rrn',
+  amount_minor: 'refund.amount_minor',
+  currency: 'refund.currency',
 } as const;
 
 export const refundsToSearch = (invoiceId: string) => `

@@ -17,6 +17,7 @@ type Json = Record<string, unknown>;
 
 const tagDescriptions: Record<string, string> = {
   Invoices: 'Invoices, their payments and refunds.',
+  Analytics: 'Sums of payments and refunds, and balances of shops.',
   Customers: 'Payers with saved cards, for recurring charges.',
   Merchant: 'Your party and your shops.',
   Identities: 'The people and companies that pay out, and their identification.',

@@ -10,6 +10,7 @@ import { Amount, DateTime, EntityID, instantOf } from '../../platform/http/schem
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { LastRow, PageTokens } from '../page-tokens.ts';
 import { freshness } from '../position.store.ts';
+import type { Range } from '../domain/splits.ts';
 import type { SearchKey } from '../searches.store.ts';
 import type { Turns } from '../turns.ts';
 
@@ -55,6 +56,15 @@ export const PaymentQuery = {
   approvalCode: id,
 };
 
+export const freshnessMembers = {
+  asOf: { ...DateTime, description: 'Later changes may lack.' },
+  rebuilding: Type.Optional(
+    Type.Boolean({
+      description: 'While everything is copied again: rows may lack.',
+    }),
+  ),
+};
+
 export function searchPage<Item extends TSchema, More extends TProperties>(
   title: string,
   item: Item,
@@ -65,12 +75,7 @@ export function searchPage<Item extends TSchema, More extends TProperties>(
       result: Type.Array(item),
       ...more,
       continuationToken: Type.Optional(Type.String()),
-      asOf: { ...DateTime, description: 'Later changes may lack.' },
-      rebuilding: Type.Optional(
-        Type.Boolean({
-          description: 'While everything is copied again: rows may lack.',
-        }),
-      ),
+      ...freshnessMembers,
     },
     { title },
   );
@@ -113,7 +118,7 @@ const parameterOf: Partial<
   email: 'payerEmail',
 };
 
-const tooWide = (hint: string) => refuse('searchTooWide', { hint });
+export const tooWide = (hint: string) => refuse('searchTooWide', { hint });
 
 function rangeOf<Key extends SearchKey>(
   query: Asked,
@@ -126,22 +131,33 @@ function rangeOf<Key extends SearchKey>(
   const key = exact.find(({ parameter }) => query[parameter] !== undefined)?.key ?? 'time';
   const from = query.fromTime === undefined ? undefined : instantOf(query.fromTime);
   const to = query.toTime === undefined ? undefined : instantOf(query.toTime);
-  if (from !== undefined && to !== undefined && from > to)
-    return refuse('invalidRequest', {
-      message: validationMessage('fromTime', 'not_in_range', 'must not be later than toTime'),
-    });
+  if (from !== undefined && to !== undefined && from > to) return fromAfterTo();
   if (key === 'time' && (from === undefined || to === undefined))
     return tooWide(
       `Send fromTime and toTime, or one of ${exact.map(({ parameter }) => parameter).join(', ')}.`,
     );
-  if (key === 'time' && from !== undefined && to !== undefined && isLonger(from, to))
-    return tooWide('Send a fromTime and a toTime that are at most 366 days apart.');
+  if (key === 'time' && from !== undefined && to !== undefined && isLonger(from, to)) return tooLong();
   const until = to ?? lastInstant;
   return accept({ key, created_from: from ?? firstInstant, until, before_at: until });
 }
 
 function isLonger(from: Instant, to: Instant): boolean {
   return epochMsOf(to) - epochMsOf(from) > longestRangeMs;
+}
+const tooLong = () => tooWide('Send a fromTime and a toTime that are at most 366 days apart.');
+const fromAfterTo = () =>
+  refuse('invalidRequest', {
+    message: validationMessage('fromTime', 'not_in_range', 'must not be later than toTime'),
+  });
+
+/** The range of what needs both its ends. */
+export function wholeRange(query: {
+  readonly fromTime: string;
+  readonly toTime: string;
+}): Outcome<Range, 'invalidRequest' | 'searchTooWide'> {
+  const range = { from: instantOf(query.fromTime), to: instantOf(query.toTime) };
+  if (range.from > range.to) return fromAfterTo();
+  return isLonger(range.from, range.to) ? tooLong() : accept(range);
 }
 
 /** What was read: one row more than is shown if there is a next page. */

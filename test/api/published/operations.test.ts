@@ -115,6 +115,7 @@ describe('the table', () => {
       /\/(recurring|receipt|consent|queues|attempts|test|resume|replay|rotate-keys|consent-links)\b/;
     const others = added.filter(({ path }) => !known.test(path)).map(({ operation }) => operation);
     expect(others).toEqual([
+      'getPaymentsDeclines',
       'createCharge',
       'getPaymentTimeline',
       'findCustomer',

@@ -40,10 +40,9 @@ export async function searchDifferences(
       expected.push(shortOf({ id: path, shop: invoice.shopID, ...(await paymentOf(payment, get)) }));
       for (const refund of await get(`invoices/${path}/refunds`)) {
         const { status, createdAt, externalID: externalId } = refund;
-        const { rrn } = refund;
-        expected.push(
-          shortOf({ id: `${path}/${refund.id}`, shop: invoice.shopID, status, createdAt, externalId, rrn }),
-        );
+        const { rrn, amount, currency } = refund;
+        const said = { status, createdAt, externalId, amount, currency, rrn };
+        expected.push(shortOf({ id: `${path}/${refund.id}`, shop: invoice.shopID, ...said }));
       }
     }
   }
@@ -53,7 +52,8 @@ export async function searchDifferences(
     const id = refund_id === undefined ? path : `${path}/${refund_id}`;
     const { shop_id: shop, created_at: createdAt, amount_minor: amount, external_id: externalId } = more;
     const { customer_id: customerId, payment_system: paymentSystem, approval_code: approvalCode } = more;
-    const { status, flow, email, ip, fingerprint, first6, last4, rrn } = more;
+    const { status, flow, email, ip, fingerprint, first6, last4, rrn, currency } = more;
+    const { decline_class: declineClass, failure, bank_code: bankCode, attempt } = more;
     const said = { status: states[status] ?? status, createdAt, externalId };
     const searched = { flow, customerId, email, ip, fingerprint, first6, last4, paymentSystem };
     actual.push(
@@ -65,6 +65,11 @@ export async function searchDifferences(
         ...searched,
         rrn,
         approvalCode,
+        currency,
+        declineClass,
+        failure,
+        bankCode,
+        isRecurring: attempt === undefined ? undefined : attempt > 0,
       }),
     );
   }
@@ -106,7 +111,16 @@ async function paymentOf(payment: any, get: (path: string) => Promise<any>) {
     paymentSystem: card?.paymentSystem,
     rrn: transactionInfo?.rrn,
     approvalCode: transactionInfo?.approvalCode,
+    currency: payment.currency,
+    declineClass: payment.error?.declineClass,
+    failure: payment.error && codesOf(payment.error).join(':'),
+    bankCode: payment.error?.bank?.code,
+    isRecurring: payer.payerType !== 'PaymentResourcePayer',
   };
+}
+
+function codesOf({ code, subError }: any): string[] {
+  return [code, ...(subError ? codesOf(subError) : [])];
 }
 
 /** Without what is absent, in one order. */

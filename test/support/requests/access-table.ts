@@ -98,6 +98,7 @@ const noCustomer: Expected = {
   status: 404,
   body: { message: 'Customer not found', hint: expect.any(String) },
 };
+const sumTimes = 'fromTime=2026-01-01T00:00:00Z&toTime=2026-02-01T00:00:00Z';
 const noShop: Expected = { status: 404, body: { message: 'Shop not found', hint: expect.any(String) } };
 const noConsentLink: Expected = {
   status: 404,
@@ -939,6 +940,84 @@ export const expectations: Record<string, Row> = {
     scope: 'payments:read',
     request: ({ shopId, invoiceId }) =>
       get(`/v2/analytics/shops/${shopId}/refunds?limit=9&invoiceID=${invoiceId}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getPaymentsAmount: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/amount?shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getAveragePayment: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/average?shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getPaymentsCount: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/count?shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getPaymentsErrorDistribution: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/errors?shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getPaymentsSubErrorDistribution: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/sub-errors?shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getPaymentsDeclines: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/declines?shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getPaymentsAttempts: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/attempts?shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getPaymentsSplitAmount: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/split-amount?shopID=${shopId}&${sumTimes}&splitUnit=day`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getPaymentsSplitCount: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/split-count?shopID=${shopId}&${sumTimes}&splitUnit=day`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getPaymentsToolDistribution: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments-tool?shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getRefundsAmount: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/refunds/amount?shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getCurrentBalances: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/balances/current?shopID=${shopId}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getCurrentShopBalances: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/balances/current-shop-balances?shopID=${shopId}`),
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },

@@ -109,7 +109,7 @@ export const publishedOperations: readonly Area[] = [
         ],
       },
       {
-        reason: 'The API has no balance of a shop. Ask the operator for it.',
+        reason: 'The balance of each shop is at /v2/analytics/balances/current-shop-balances.',
         calls: ['GET /v2/processing/accounts/{accountID}'],
       },
       {
@@ -163,10 +163,25 @@ export const publishedOperations: readonly Area[] = [
   },
   {
     title: 'Search, reports and reference lists',
-    works: [`GET ${search}/invoices`, `GET ${search}/payments`, `GET ${search}/refunds`],
+    works: [
+      `GET ${search}/invoices`,
+      `GET ${search}/payments`,
+      `GET ${search}/refunds`,
+      'GET /v2/analytics/payments/amount',
+      'GET /v2/analytics/payments/average',
+      'GET /v2/analytics/payments/count',
+      'GET /v2/analytics/payments/errors',
+      'GET /v2/analytics/payments/sub-errors',
+      'GET /v2/analytics/payments/split-amount',
+      'GET /v2/analytics/payments/split-count',
+      'GET /v2/analytics/payments-tool',
+      'GET /v2/analytics/refunds/amount',
+      'GET /v2/analytics/balances/current',
+      'GET /v2/analytics/balances/current-shop-balances',
+    ],
     missing: [
       {
-        reason: 'Statistics are not kept here. Search the payments of the shop and count them.',
+        reason: 'Sums and shares are under /v2/analytics/payments.',
         calls: [
           `GET ${search}/payments/stats/conversion`,
           `GET ${search}/payments/stats/geo`,

@@ -2,8 +2,9 @@
 // only for that statement, and one journal per statement means that no two transactions wait for each other.
 import { codeOf } from '../../../error-code.ts';
 import type { Database } from '../../database/database.ts';
-import { statement, type Values } from '../../database/statement.ts';
-import { balanceOf, chart, type Account, type Balance } from '../domain/account.ts';
+import { list, text } from '../../database/codec.ts';
+import { statement, stored, type Values } from '../../database/statement.ts';
+import { balanceOf, chart, type Account, type AccountCode, type Balance } from '../domain/account.ts';
 import { accountsIn, type Entry, type Journal } from '../domain/ledger.ts';
 
 /** A journal that contradicts what is written, as a hold completed twice or another amount under the same name. It is a bug. */
@@ -46,15 +47,32 @@ const changeShards = statement({
     select account_id from spread`,
 });
 
+const sumsRow = {
+  debits_posted: 'int8',
+  credits_posted: 'int8',
+  debits_pending: 'int8',
+  credits_pending: 'int8',
+} as const;
+const sumsOfShards = `coalesce(sum(debits_posted), 0)::int8 as debits_posted,
+           coalesce(sum(credits_posted), 0)::int8 as credits_posted,
+           coalesce(sum(debits_pending), 0)::int8 as debits_pending,
+           coalesce(sum(credits_pending), 0)::int8 as credits_pending`;
+
 const readSums = statement({
   name: 'read_ledger_balance',
   parameters: { account_id: 'text' },
-  row: { debits_posted: 'int8', credits_posted: 'int8', debits_pending: 'int8', credits_pending: 'int8' },
-  text: `select coalesce(sum(debits_posted), 0)::int8 as debits_posted,
-           coalesce(sum(credits_posted), 0)::int8 as credits_posted,
-           coalesce(sum(debits_pending), 0)::int8 as debits_pending,
-           coalesce(sum(credits_pending), 0)::int8 as credits_pending
+  row: sumsRow,
+  text: `select ${sumsOfShards}
          from ledger_balance where account_id = :account_id`,
+});
+
+const readSumsOfMany = statement({
+  name: 'read_ledger_balances',
+  parameters: { account_ids: stored('json', list(text)) },
+  row: { account_id: 'text', ...sumsRow },
+  text: `select account_id, ${sumsOfShards}
+         from ledger_balance where account_id = any(array(select json_array_elements_text(:account_ids)))
+         group by account_id`,
 });
 
 /**
@@ -96,9 +114,20 @@ export async function recording<T>(
 }
 
 /** Zero for an account that has not been used yet. */
-export async function readBalance(db: Database, account: Account): Promise<Balance> {
-  const [row] = await db.run(readSums, { account_id: account.id });
-  return balanceOf(account.code, {
+export async function readBalance(db: Database, { id, code }: Account): Promise<Balance> {
+  const [row] = await db.run(readSums, { account_id: id });
+  return balanceOfSums(code, row);
+}
+
+/** In the order of the accounts. */
+export async function readBalances(db: Database, accounts: readonly Account[]): Promise<Balance[]> {
+  const rows = await db.run(readSumsOfMany, { account_ids: accounts.map(({ id }) => id) });
+  const sums = new Map(rows.map((row) => [row.account_id, row]));
+  return accounts.map(({ id, code }) => balanceOfSums(code, sums.get(id)));
+}
+
+function balanceOfSums(code: AccountCode, row: Values<typeof sumsRow> | undefined): Balance {
+  return balanceOf(code, {
     debitsPosted: row?.debits_posted ?? 0n,
     creditsPosted: row?.credits_posted ?? 0n,
     debitsPending: row?.debits_pending ?? 0n,

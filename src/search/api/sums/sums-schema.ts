@@ -1,0 +1,161 @@
+// What the sums have in common: their parameters, the shops they are of, and their responses.
+import { Type, type Static, type TSchema } from 'typebox';
+import type { Instant } from '../../../clock.ts';
+import { defined } from '../../../defined.ts';
+import type { Shop } from '../../../merchants/domain/party.ts';
+import type { Columns, Values } from '../../../platform/database/statement.ts';
+import { DateTime, EntityID } from '../../../platform/http/schemas.ts';
+import { validationMessage } from '../../../platform/http/errors/validate.ts';
+import { isTimeZone } from '../../../retry-rules/domain/time-zones.ts';
+import { accept, refuse, type Outcome } from '../../../refusal.ts';
+import { maxParts, partsOf, splitUnits, type Range, type Split } from '../../domain/splits.ts';
+import { freshness } from '../../position.store.ts';
+import { readSums, type SumStatement } from '../../sums/sums.store.ts';
+import { commonZone } from '../../sums/shop-zones.store.ts';
+import { freshnessMembers, tooWide, wholeRange, type SearchDeps } from '../search-schema.ts';
+
+const shopIDs = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 4_000, description: 'Separated by commas.' }),
+);
+export const ShopsQuery = {
+  partyID: Type.Optional({ ...EntityID, description: 'Your own.' }),
+  shopID: Type.Optional(EntityID),
+  shopIDs,
+  excludeShopIDs: shopIDs,
+  paymentInstitutionRealm: Type.Optional(Type.Enum(['test', 'live'])),
+};
+export const SumQuery = { fromTime: DateTime, toTime: DateTime, ...ShopsQuery };
+export const SplitQuery = {
+  ...SumQuery,
+  splitUnit: Type.Enum([...splitUnits]),
+  timeZone: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Such as Europe/Moscow. Absent: that of the shops, or UTC if they differ.',
+    }),
+  ),
+};
+const shopsAsked = Type.Object(ShopsQuery);
+const splitAsked = Type.Object(SplitQuery);
+const sumAsked = Type.Object(SumQuery);
+type ShopsAsked = Static<typeof shopsAsked>;
+type SplitAsked = Static<typeof splitAsked>;
+type SumAsked = Static<typeof sumAsked>;
+
+export const sumErrors = ['shopNotFound', 'searchTooWide'] as const;
+
+export const isOwnParty = ({
+  caller,
+  query,
+}: {
+  readonly caller: { readonly partyId: string };
+  readonly query: ShopsAsked;
+}) => query.partyID === undefined || query.partyID === caller.partyId;
+
+export function sumsOf<Item extends TSchema>(item: Item) {
+  return Type.Object({ result: Type.Array(item), ...freshnessMembers });
+}
+
+export function splitsOf<Item extends TSchema>(item: Item) {
+  return Type.Object({
+    result: Type.Array(item),
+    timeZone: Type.String({ description: 'In which the parts begin.' }),
+    ...freshnessMembers,
+  });
+}
+
+export const Amounts = Type.Object(
+  { amount: Type.Integer(), currency: Type.String() },
+  { title: 'AmountResult' },
+);
+
+export type SumDeps = SearchDeps & { readonly payouts: { readonly livemode: boolean } };
+
+type Asked<Query> = {
+  readonly caller: { readonly partyId: string };
+  readonly query: Query;
+  readonly now: Instant;
+};
+type Problem = 'invalidRequest' | 'searchTooWide' | 'shopNotFound' | 'tooManyRequests';
+type Sums<Body> = { readonly result: Body[]; readonly asOf: Instant; readonly rebuilding?: boolean };
+
+/** The shops of the party that are asked for, in this mode: no sum mixes test and live. */
+export async function shopsOf(
+  { merchants, payouts: { livemode } }: Pick<SumDeps, 'merchants' | 'payouts'>,
+  { caller: { partyId }, query }: Pick<Asked<ShopsAsked>, 'caller' | 'query'>,
+): Promise<Outcome<Shop[], 'shopNotFound'>> {
+  const own = (await merchants.shops(partyId)).filter((shop) => shop.livemode === livemode);
+  const { shopID, paymentInstitutionRealm: mode } = query;
+  const named = [shopID === undefined ? undefined : [shopID], query.shopIDs?.split(',')];
+  const excluded = query.excludeShopIDs?.split(',') ?? [];
+  const known = new Set(own.map(({ id }) => id));
+  if ([...named.flatMap((ids) => ids ?? []), ...excluded].some((id) => !known.has(id)))
+    return refuse('shopNotFound');
+  const isAsked = ({ id }: Shop) =>
+    named.every((ids) => ids === undefined || ids.includes(id)) && !excluded.includes(id);
+  return accept(mode !== undefined && (mode === 'live') !== livemode ? [] : own.filter(isAsked));
+}
+
+/** Reads sums over the whole range. */
+export async function summed<Row extends Columns, Body>(
+  deps: SumDeps,
+  asked: Asked<SumAsked>,
+  sums: SumStatement<Row>,
+  body: (rows: Values<Row>[]) => Body[],
+): Promise<Outcome<Sums<Body>, Problem>> {
+  const shops = await shopsOf(deps, asked);
+  const range = wholeRange(asked.query);
+  if (!shops.ok) return shops;
+  if (!range.ok) return range;
+  const parts = { range: range.value, starts: [range.value.from], isFine: false };
+  return read(deps, asked, { shops: shops.value, sums, ...parts }, body);
+}
+
+/** Reads sums by the parts of the range. */
+export async function splitSums<Row extends Columns, Body>(
+  deps: SumDeps,
+  asked: Asked<SplitAsked>,
+  sums: SumStatement<Row>,
+  body: (rows: Values<Row>[], starts: readonly Instant[]) => Body[],
+): Promise<Outcome<Sums<Body> & { readonly timeZone: string }, Problem>> {
+  const { splitUnit: unit, timeZone: wanted } = asked.query;
+  const shops = await shopsOf(deps, asked);
+  const range = wholeRange(asked.query);
+  if (!shops.ok) return shops;
+  if (!range.ok) return range;
+  if (wanted !== undefined && !isTimeZone(wanted))
+    return refuse('invalidRequest', {
+      message: validationMessage('timeZone', 'wrong_format', 'must be an IANA name such as Europe/Moscow'),
+    });
+  const timeZone = wanted ?? (await commonZone(deps.db, asked.caller.partyId, shops.value));
+  const split: Split = { unit, timeZone };
+  const starts = partsOf(split, range.value);
+  if (!starts) return tooWide(`Send a shorter range or a longer splitUnit: at most ${maxParts} parts.`);
+  const parts = { range: range.value, starts, isFine: unit === 'minute' };
+  const answer = await read(deps, asked, { shops: shops.value, sums, ...parts }, (rows) =>
+    body(rows, starts),
+  );
+  return answer.ok ? accept({ ...answer.value, timeZone }) : answer;
+}
+
+async function read<Row extends Columns, Body>(
+  { db, searchTurns }: SumDeps,
+  { caller: { partyId }, now }: Pick<Asked<unknown>, 'caller' | 'now'>,
+  asked: {
+    readonly shops: readonly Shop[];
+    readonly sums: SumStatement<Row>;
+    readonly range: Range;
+    readonly starts: readonly Instant[];
+    readonly isFine: boolean;
+  },
+  body: (rows: Values<Row>[]) => Body[],
+): Promise<Outcome<Sums<Body>, 'searchTooWide' | 'tooManyRequests'>> {
+  const { shops, sums, ...parts } = asked;
+  const { asOf, isRebuilding } = await freshness(db, partyId, now);
+  const shopIds = shops.map(({ id }) => id);
+  const rows = await searchTurns.run(partyId, () => readSums(db, sums, { partyId, shopIds, ...parts }));
+  if (rows === 'busy') return refuse('tooManyRequests', { waitSeconds: 1 });
+  if (!rows) return tooWide('It took more than two seconds. Send a shorter range of time.');
+  return accept({ result: body(rows), asOf, ...defined({ rebuilding: isRebuilding ? true : undefined }) });
+}

@@ -1,0 +1,27 @@
+// Adds up rows of sums.
+
+type Row = { readonly n: bigint; readonly amount_minor: bigint };
+type Total = { readonly key: string; readonly count: bigint; readonly minor: bigint };
+
+/** In the order in which the keys come first. */
+export function totalsBy<One extends Row>(rows: readonly One[], keyOf: (row: One) => string): Total[] {
+  const totals = new Map<string, Total>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const { count, minor } = totals.get(key) ?? { count: 0n, minor: 0n };
+    totals.set(key, { key, count: count + row.n, minor: minor + row.amount_minor });
+  }
+  return [...totals.values()];
+}
+
+/** The share of each key, in hundredths of a percent; the largest first. */
+export function percentsBy<One extends Row>(
+  rows: readonly One[],
+  keyOf: (row: One) => string,
+): (Total & { readonly percents: number })[] {
+  const totals = totalsBy(rows, keyOf);
+  const all = totals.reduce((sum, { count }) => sum + count, 0n);
+  return totals
+    .map((total) => ({ ...total, percents: Math.round(Number((total.count * 1_000_000n) / all) / 100) / 100 }))
+    .toSorted((one, other) => Number(other.count - one.count));
+}

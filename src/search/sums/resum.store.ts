@@ -1,0 +1,80 @@
+// Sums the rows of searches again, a day of a shop at a time, as the end of a rebuild.
+import type { Instant } from '../../clock.ts';
+import { instant, object, text, type Codec } from '../../platform/database/codec.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { columnsOf, sumKey, summedPayments, summedRefunds } from './summed.ts';
+
+/** Everything before it is summed, in the order of parties, shops and days. */
+export type ResumFrom = { readonly partyId: string; readonly shopId: string; readonly at: Instant };
+export const resumFrom: Codec<ResumFrom> = object({ partyId: text, shopId: text, at: instant });
+export const resumStart: ResumFrom = {
+  partyId: '',
+  shopId: '',
+  at: '0001-01-01T00:00:00.000000Z' as Instant,
+};
+
+const place = { party_id: 'text', shop_id: 'text', from: 'timestamptz' } as const;
+
+const firstOf = (table: string) => `
+      (select party_id, shop_id, created_at from ${table}
+       where (party_id, shop_id, created_at) >= (:party_id, :shop_id, :from)
+       order by party_id, shop_id, created_at limit 1)`;
+
+const findNextDay = statement({
+  name: 'find_next_day_to_sum',
+  parameters: place,
+  row: { party_id: 'text', shop_id: 'text', day: 'timestamptz', day_after: 'timestamptz' },
+  text: `
+    select party_id, shop_id, date_trunc('day', created_at, 'UTC') as day,
+      date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after
+    from (${firstOf('search_payment')}
+      union all ${firstOf('search_refund')}
+    ) as first
+    order by party_id, shop_id, created_at limit 1`,
+});
+
+/** Also of days that have nothing to sum. */
+const deleteSums = statement({
+  name: 'delete_sums',
+  parameters: { ...place, until_party: 'text?', until_shop: 'text?', until: 'timestamptz?' },
+  row: {},
+  text: `delete from search_sum where (party_id, shop_id, quarter) >= (:party_id, :shop_id, :from)
+           and (:until is null or (party_id, shop_id, quarter) < (:until_party, :until_shop, :until))`,
+});
+
+const rowsOfDay = (table: string) => `from ${table}
+        where party_id = :party_id and shop_id = :shop_id and created_at >= :day and created_at < :day_after
+          and currency is not null`;
+
+const sumDay = statement({
+  name: 'sum_day',
+  parameters: { party_id: 'text', shop_id: 'text', day: 'timestamptz', day_after: 'timestamptz' },
+  row: {},
+  text: `
+    insert into search_sum (${sumKey}, amount_minor, n)
+    select ${sumKey}, sum(amount_minor), count(*)
+    from (
+      select ${columnsOf(summedPayments)}, amount_minor
+      ${rowsOfDay('search_payment')}
+      union all
+      select ${columnsOf(summedRefunds)}, amount_minor
+      ${rowsOfDay('search_refund')}
+    ) as summed
+    group by ${sumKey}`,
+});
+
+/** Where the next call begins. Null: all is summed. */
+export async function sumNextDay(tx: Database, after: ResumFrom): Promise<ResumFrom | null> {
+  const from = { party_id: after.partyId, shop_id: after.shopId, from: after.at };
+  const [next] = await tx.run(findNextDay, from);
+  await tx.run(deleteSums, {
+    ...from,
+    until_party: next?.party_id ?? null,
+    until_shop: next?.shop_id ?? null,
+    until: next?.day_after ?? null,
+  });
+  if (!next) return null;
+  await tx.run(sumDay, next);
+  return { partyId: next.party_id, shopId: next.shop_id, at: next.day_after };
+}
