@@ -1,1 +1,1 @@
-document.title='x';
+import './views/app.tsx';
