@@ -1,1 +1,4 @@
-import './views/app.tsx';
+// The script of the console.
+import { show } from './views/app.tsx';
+
+show();

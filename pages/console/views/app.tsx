@@ -62,7 +62,9 @@ function NoPage() {
   return <Heading text={head} lead={lead} />;
 }
 
-const root = document.getElementById('console');
-if (!root) throw new Error('The page lacks its element.');
-document.addEventListener('click', follow);
-render(<Console />, root);
+export function show(): void {
+  const root = document.getElementById('console');
+  if (!root) throw new Error('The page lacks its element.');
+  document.addEventListener('click', follow);
+  render(<Console />, root);
+}

@@ -56,6 +56,9 @@ export function Frame(props: { readonly session: SessionFacts; readonly children
   );
 }
 
+/** No merchant has this ID, so the page asks for one. */
+const noParty = '?';
+
 async function leave(): Promise<void> {
   await send('/session/end', {});
   hasEnded.value = true;
@@ -64,7 +67,7 @@ async function leave(): Promise<void> {
 function ChangeParty() {
   const choose = () => {
     const { path, query } = place.value;
-    go(addressOf(path.slice(0, 1), { ...query, party: '?' }));
+    go(addressOf(path.slice(0, 1), { ...query, party: noParty }));
   };
   return (
     <button class="quiet" type="button" onClick={choose}>

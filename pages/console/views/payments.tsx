@@ -5,8 +5,7 @@ import { read, useRead } from '../read.ts';
 import { searchesFor, type Search } from '../search-box.ts';
 import { timeText } from '../formats.ts';
 import { fill, say } from '../words/words.ts';
-import { Amount, Empty, Link, Status, Table, Time, Trouble, Whole, type Column } from './parts.tsx';
-import { Heading } from './parts.tsx';
+import { Amount, Empty, Heading, Link, Status, Table, Time, Trouble, Whole, type Column } from './parts.tsx';
 
 export type Payment = {
   readonly id: string;

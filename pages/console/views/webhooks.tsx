@@ -119,14 +119,14 @@ function Queues({ all }: { readonly all: readonly Queue[] }) {
 }
 
 function Attempts({ all }: { readonly all: readonly Attempt[] }) {
-  const { webhooks: words, payments } = say();
+  const { webhooks: words } = say();
   if (all.length === 0) return <Empty text={words.noAttempts} />;
   return (
     <Table
       caption={words.attempts}
       rows={all}
       columns={[
-        { head: payments.time, cell: ({ attemptedAt }) => <Time at={attemptedAt} /> },
+        { head: words.sent, cell: ({ attemptedAt }) => <Time at={attemptedAt} /> },
         { head: words.event, cell: ({ eventType }) => eventType },
         {
           head: words.result,
@@ -143,7 +143,7 @@ function Attempts({ all }: { readonly all: readonly Attempt[] }) {
           isMinor: true,
           isNumber: true,
         },
-        { head: payments.why, cell: ({ attempt }) => fill(words.attempt, { n: attempt }), isMinor: true },
+        { head: words.attempt, cell: ({ attempt }) => attempt, isMinor: true, isNumber: true },
       ]}
     />
   );
