@@ -73,7 +73,7 @@ export function addConsoleRoutes<Deps extends { readonly db: Database }, Prepare
         return reply.send(await read());
       });
     }
-    routes.get(`${apiPath}/*`, (_request, reply) => notFound(reply));
+    for (const path of [apiPath, `${apiPath}/*`]) routes.get(path, (_request, reply) => notFound(reply));
     done();
   });
 }
