@@ -61,16 +61,14 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
 }
 
-/** Reads when it is first drawn, and again when what it reads changes. Undefined: nothing to read. */
-export function useRead<T>(path: string | undefined, filters: Filters = {}): Loaded<T> {
-  const [loaded, set] = useState<Loaded<T>>({ is: 'loading' });
+/** Reads when it is first drawn, and again when what it reads changes: nothing old stands below a new filter. */
+export function useRead<T>(path: string, filters: Filters = {}): Loaded<T> {
   const wanted = JSON.stringify([path, filters, place.value.query['party']]);
+  const [latest, set] = useState<{ readonly of: string; readonly loaded: Loaded<T> }>();
   useEffect(() => {
-    if (path === undefined) return undefined;
-    let isLatest = true;
-    set({ is: 'loading' });
-    void read<T>(path, filters).then((answer) => isLatest && set(answer));
-    return () => void (isLatest = false);
+    let isWanted = true;
+    void read<T>(path, filters).then((loaded) => isWanted && set({ of: wanted, loaded }));
+    return () => void (isWanted = false);
   }, [wanted]);
-  return loaded;
+  return latest?.of === wanted ? latest.loaded : { is: 'loading' };
 }

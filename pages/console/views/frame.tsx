@@ -19,8 +19,8 @@ export function Frame(props: { readonly session: SessionFacts; readonly children
       <a class="skip" href="#main">
         {words.skip}
       </a>
-      {realm === 'test' && <p class="realm">{words.test}</p>}
       <header>
+        {realm === 'test' && <p class="realm">{words.test}</p>}
         <p class="name">
           Mandate
           {party && (
