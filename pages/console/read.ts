@@ -10,7 +10,7 @@ export type Loaded<T> =
   | { readonly is: 'problem'; readonly problem: Problem };
 
 export type SessionFacts = {
-  readonly realm: 'test' | 'live';
+  readonly mode: 'test' | 'live';
   readonly isOperator: boolean;
   readonly party?: { readonly id: string; readonly name: string };
 };

@@ -129,7 +129,7 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
   ports: ConsolePorts<Deps, PrepareDeps>,
 ): void {
   const { sessions, pipeline, merchants } = ports;
-  const realm = modeName(pipeline.livemode);
+  const mode = modeName(pipeline.livemode);
 
   // A link is opened by a click, which sends a POST: what fetches the address for a preview does not use it up.
   routes.post(`${apiPath}/session`, async (request, reply) => {
@@ -143,7 +143,7 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
     }
     const { id, viewer, madeBy, credential } = opened;
     pipeline.log.info({ consoleSession: id, ...viewer, madeBy }, 'console session opened');
-    return reply.header('Set-Cookie', cookieOf(pipeline, credential)).send({ realm });
+    return reply.header('Set-Cookie', cookieOf(pipeline, credential)).send({ mode });
   });
 
   routes.post(`${apiPath}/session/end`, async (request, reply) => {
@@ -164,7 +164,7 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
     const partyId = partyShown(viewer, partyNamedBy(request));
     const party = partyId === undefined ? undefined : await merchants.party(partyId);
     return reply.send({
-      realm,
+      mode,
       isOperator: viewer.kind === 'operator',
       endsAt,
       ...(party ? { party: { id: party.id, name: party.name } } : {}),

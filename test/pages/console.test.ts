@@ -10,7 +10,7 @@ import { narrowPhone, obstacles } from './accessibility/obstacles.ts';
 const visa = '4242424242424242';
 const emptyCard = '4000000000000002';
 const hostile = '<img src=x onerror="document.title=1">\u202egnp.exe';
-/** The bank never says what became of it. */
+/** The bank never knows its outcome. */
 const unknownPayout = 99_916;
 const maxBytes = 60 * 1024;
 const sizes = [narrowPhone, { width: 360, height: 740 }, { width: 768, height: 1024 }];

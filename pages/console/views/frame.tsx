@@ -10,17 +10,17 @@ const ofParty = ['payments', 'payouts', 'webhooks', 'series'] as const;
 const ofOperator = ['jobs', 'banks'] as const;
 
 export function Frame(props: { readonly session: SessionFacts; readonly children: ComponentChildren }) {
-  const { realm, isOperator, party } = props.session;
+  const { mode, isOperator, party } = props.session;
   const [page = 'payments'] = place.value.path;
   const words = say();
   const pages = isOperator ? [...ofParty, ...ofOperator] : ofParty;
   return (
-    <div class="frame" data-realm={realm}>
+    <div class="frame" data-mode={mode}>
       <a class="skip" href="#main">
         {words.skip}
       </a>
       <header>
-        {realm === 'test' && <p class="realm">{words.test}</p>}
+        {mode === 'test' && <p class="test-mode">{words.test}</p>}
         <p class="name">
           Mandate
           {party && (

@@ -45,7 +45,7 @@ test('a link of an operator shows all parties, and can begin with one', async ()
 
 test.each([
   [['link'], /Whose pages\? Give --party <partyID>, or --operator/],
-  [['link', '--party', 'NOBODY'], /Party NOBODY not found\. List parties with "mandate party list"/],
+  [['link', '--party', 'NONE'], /Party NONE not found\. List parties with "mandate party list"/],
   [['end', 'X3nQ0bqGt7Vd'], /Session X3nQ0bqGt7Vd not found\. List sessions with "mandate console sessions"/],
 ])('console %j is refused', async (words, says) => {
   const { code, output, errors } = await run(...words);

@@ -7,7 +7,7 @@ export type Viewer =
   | { readonly kind: 'operator'; readonly partyId?: string };
 
 const minuteMs = 60_000;
-export const linkMs = 10 * minuteMs;
+const linkMs = 10 * minuteMs;
 export const idleMs = 15 * minuteMs;
 export const longestMs = 12 * 60 * minuteMs;
 /** Ended sessions stay on the list of who was given a link. */

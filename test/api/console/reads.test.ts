@@ -83,7 +83,7 @@ describe.each(operations)('%s', (operation, path) => {
       if (name !== 'shopID' && id !== '1') expect(answer.text).not.toContain(id);
   });
 
-  test('needs a session that goes on', async () => {
+  test('needs a session that is open', async () => {
     const ended = await enterAs(merchant);
     await service.consoleSessions.end(/=(\w+)\./.exec(ended)?.[1] ?? '');
     const address = pathOf(operation, path);

@@ -33,7 +33,7 @@ describe('a link', () => {
   test('opens a session of its party, once', async () => {
     const { credential } = await link();
     const first = await use(credential);
-    expect(first).toMatchObject({ status: 200, body: { realm: 'test' } });
+    expect(first).toMatchObject({ status: 200, body: { mode: 'test' } });
     expect(String(first.headers['set-cookie'])).toMatch(
       /^mandate-console-test=[0-9A-Za-z]{12}\.[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
     );
@@ -105,7 +105,7 @@ describe('a session', () => {
     const { status, body, headers } = await look(cookie);
     expect(status).toBe(200);
     expect(body).toMatchObject({
-      realm: 'test',
+      mode: 'test',
       isOperator: false,
       party: { id: merchant.partyId, name: 'Merchant' },
     });
@@ -197,7 +197,7 @@ test('a live console has a cookie of its own, which a browser keeps only from ht
     const { partyId } = await live.createMerchant();
     const { credential } = await live.consoleSessions.makeLink({ kind: 'party', partyId }, 'ada@desk');
     const opened = await live.call('POST', sessionUrl, { body: { link: credential }, headers: own });
-    expect(opened).toMatchObject({ status: 200, body: { realm: 'live' } });
+    expect(opened).toMatchObject({ status: 200, body: { mode: 'live' } });
     const cookie = String(opened.headers['set-cookie']);
     expect(cookie).toMatch(/^__Host-mandate-console-live=.*; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
     const [named = ''] = cookie.split(';');
