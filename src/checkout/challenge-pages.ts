@@ -1,6 +1,6 @@
 // Blank pages between a page for payers and their bank: one posts the bank's fields, the others return.
 // The page with the card fields therefore needs no right to post forms.
-import { policyHash } from './csp-hash.ts';
+import { policyHash } from '../platform/http/pages/csp-hash.ts';
 
 export type SmallPage = { readonly html: string; readonly contentSecurityPolicy: string };
 

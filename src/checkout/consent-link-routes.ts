@@ -25,7 +25,8 @@ import {
 } from './domain/consent-link-page.ts';
 import { brandedStyle, type Assets, type Brand } from './domain/page-parts.ts';
 import { consentLinkText, type ConsentLinkText } from './domain/consent-link-text.ts';
-import { openerPolicy, policyOf, sendPage, sendSmall, textOf } from './page-response.ts';
+import { sendPage, textOf } from '../platform/http/pages/inline-page.ts';
+import { openerPolicy, policyOf, sendSmall } from './page-response.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 
 export type ConsentLinkPorts = {

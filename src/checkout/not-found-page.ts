@@ -5,7 +5,7 @@ import { escaped } from '../receipts/domain/receipt.ts';
 import { localeOf } from './domain/checkout-request.ts';
 import { mark } from './domain/page-parts.ts';
 import { wordsIn } from './domain/translations.ts';
-import { textOf } from './page-response.ts';
+import { textOf } from '../platform/http/pages/inline-page.ts';
 import { sheetPage } from './sheet-page.ts';
 
 const files = pageFiles('checkout');

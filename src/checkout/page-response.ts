@@ -1,11 +1,7 @@
 // How the pages for payers are sent: each in one response, under a policy that lets nothing run but its own script.
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { policyHash } from '../platform/http/pages/csp-hash.ts';
 import type { SmallPage } from './challenge-pages.ts';
-import { policyHash } from './csp-hash.ts';
-
-const zip = promisify(gzip);
 
 export function policyOf(
   { script, style }: { script: string; style: string },
@@ -41,16 +37,6 @@ export function openerPolicy(isListed: boolean): Record<string, string> {
   return { 'Cross-Origin-Opener-Policy': isListed ? 'unsafe-none' : 'same-origin-allow-popups' };
 }
 
-export async function sendPage(
-  html: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  reply.header('Vary', 'Accept-Encoding, Accept-Language').type('text/html; charset=utf-8');
-  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(html);
-  return reply.header('Content-Encoding', 'gzip').send(await zip(html));
-}
-
 export function sendSmall(
   { html, contentSecurityPolicy }: SmallPage,
   request: FastifyRequest,
@@ -61,10 +47,4 @@ export function sendSmall(
     .header('Content-Security-Policy', contentSecurityPolicy)
     .type('text/html; charset=utf-8')
     .send(html);
-}
-
-export function textOf(file: { readonly content: Buffer } | undefined): string {
-  if (!file) throw new Error('a file of the checkout is missing from the build');
-  // The hash covers the text between the tags, without a line break at its end.
-  return file.content.toString().trimEnd();
 }

@@ -7,7 +7,7 @@ import type { Onward, SendOn } from '../platform/http/pages/payer-return-route.t
 import { localeOf } from './domain/checkout-request.ts';
 import type { SmallPage } from './challenge-pages.ts';
 import { heardPage, leavingPage, onwardPage, type Looks } from './payer-onward-page.ts';
-import { sendPage, textOf } from './page-response.ts';
+import { sendPage, textOf } from '../platform/http/pages/inline-page.ts';
 
 export function payersOnward(options: {
   readonly mode: 'sandbox' | 'live';

@@ -21,7 +21,7 @@ import {
   type SeriesShown,
 } from './domain/revocation/revocation-page.ts';
 import { brandedStyle, type Brand } from './domain/page-parts.ts';
-import { sendPage, textOf } from './page-response.ts';
+import { sendPage, textOf } from '../platform/http/pages/inline-page.ts';
 import { sheetPage } from './sheet-page.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 

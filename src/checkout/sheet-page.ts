@@ -2,7 +2,7 @@
 import { escaped } from '../receipts/domain/receipt.ts';
 import type { SmallPage } from './challenge-pages.ts';
 import type { Locale } from './domain/checkout-request.ts';
-import { policyHash } from './csp-hash.ts';
+import { policyHash } from '../platform/http/pages/csp-hash.ts';
 import { wordsIn } from './domain/translations.ts';
 
 /**

@@ -13,6 +13,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   category: 'category_id',
   charge_undo: 'invoice_id',
   consent_link: 'consent_link_id',
+  console_session: 'session_id',
   customer: 'customer_id',
   data_key: 'purpose',
   deposit: 'deposit_id',

@@ -19,6 +19,8 @@ export async function bundlePage(page: string): Promise<Map<string, Buffer>> {
     entryPoints: entries.map((entry) => fileURLToPath(new URL(entry, folder))),
     outdir: fileURLToPath(folder),
     bundle: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     minify: true,
     write: false,
     format: classicScripts.includes(page) ? 'iife' : 'esm',
