@@ -381,6 +381,8 @@ export function buildService(
       log,
       publicUrl,
       run: (table, key, now, row) => jobs.run(table, key, now, row),
+      wake: () => jobs.wake(),
+      subscriptions: { ids: ports.ids, merchants, customers, payerAttempts, tokens },
     }),
     periodicTasks: [
       {

@@ -18,6 +18,7 @@ import {
 import type { Charging, DeclinedCharge, Evaluation } from './port.ts';
 import { queueReceipt, receiptSourceOf } from './receipt-source.ts';
 import {
+  findChargeOfSeries,
   findPendingAttempt,
   findPendingCharge,
   readChargeHistory,
@@ -76,6 +77,11 @@ export function openCharging({ cards, receipts }: Deps): Charging {
 
     recordOutcome: (tx, seriesId, member, ending, now) =>
       recordOutcome(cards, tx, { seriesId, member, ending }, now),
+    async endOfCharge(db, seriesId, member) {
+      const charge = await findChargeOfSeries(db, seriesId, member);
+      if (!charge) throw new Error(`Series ${seriesId} has no charge ${member.invoiceId}.`);
+      return { outcome: charge.outcome, ...(charge.effect === 'stop charge' ? { stop: 'charge' } : {}) };
+    },
     holdEnded: storeHoldEnd,
     recordDecline: (tx, charge, answer, now) => recordDecline(cards, tx, charge, answer, now),
     queueReceipt: (tx, stored, receipt, now) => queueReceipt(receipts, tx, stored, receipt, now),

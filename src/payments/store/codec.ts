@@ -76,7 +76,14 @@ const payer: Codec<Payer> = variants<Payer, 'type'>('type', {
     paymentSystem: optional(paymentSystem),
     parent: object({ invoiceId: text, paymentId: text }),
   },
-  customer: { ...payerMembers, ...chain, customerId: text, bindingId: text, card: cardDetails },
+  customer: {
+    ...payerMembers,
+    ...chain,
+    customerId: text,
+    bindingId: text,
+    subscriptionId: optional(text),
+    card: cardDetails,
+  },
 });
 
 const flow: Codec<Flow> = variants<Flow, 'type'>('type', {

@@ -71,19 +71,22 @@ export type ShopRules = {
   readonly periodRule?: 'warn' | 'refuse';
 };
 
+export const chargeRefusals = [
+  'recurrentStopped',
+  'recurrentConsentRevoked',
+  'recurrentConsentExpired',
+  'recurrentCardExpired',
+  'recurrentRetryWindowExpired',
+  'recurrentRetryTooEarly',
+  'recurrentRetryLimitReached',
+  'recurrentParentStale',
+  'recurrentAmountAboveConsent',
+  'recurrentPeriodAlreadyCharged',
+  'recurrentTerminalPaused',
+] as const;
+
 export type ChargeRefusal = {
-  readonly code:
-    | 'recurrentStopped'
-    | 'recurrentConsentRevoked'
-    | 'recurrentConsentExpired'
-    | 'recurrentCardExpired'
-    | 'recurrentRetryWindowExpired'
-    | 'recurrentRetryTooEarly'
-    | 'recurrentRetryLimitReached'
-    | 'recurrentParentStale'
-    | 'recurrentAmountAboveConsent'
-    | 'recurrentPeriodAlreadyCharged'
-    | 'recurrentTerminalPaused';
+  readonly code: (typeof chargeRefusals)[number];
   readonly rule: string;
   readonly pack: string;
   /** Who can help, if a bank's response is the reason. */

@@ -48,6 +48,8 @@ export type Payer = {
       readonly type: 'customer';
       readonly customerId: string;
       readonly bindingId: string;
+      /** Whose period the invoice is of. It becomes due when the charge has ended. */
+      readonly subscriptionId?: string;
       readonly card: CardDetails;
       readonly seriesId: string;
       readonly rootNetworkTransactionId?: string;
