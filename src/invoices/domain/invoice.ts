@@ -144,12 +144,18 @@ export function invoiceCreated(
   };
 }
 
+/** Lines that no invoice may have. */
+export function wrongCart(cart: readonly CartLine[]) {
+  return cart.length === 0 || cart.length > maxCartLines ? refuse('invalidInvoiceCart') : undefined;
+}
+
 /** The amount, or the total of the cart. If both are given, they must be equal. */
 function costOf(command: CreateInvoice): Outcome<bigint, 'invalidInvoiceCart' | 'invalidInvoiceCost'> {
   const { amountMinor, cart } = command;
   const wrong = (hint: string) => refuse('invalidInvoiceCost', { hint });
   if (!cart) return amountMinor === undefined ? wrong('Send `amount` or `cart`.') : accept(amountMinor);
-  if (cart.length === 0 || cart.length > maxCartLines) return refuse('invalidInvoiceCart');
+  const unfit = wrongCart(cart);
+  if (unfit) return unfit;
   const total = cart.reduce((sum, line) => sum + lineCostMinor(line), 0n);
   if (total > largestAmountMinor)
     return wrong(`The cart adds up to ${total}. The largest amount is ${largestAmountMinor}.`);

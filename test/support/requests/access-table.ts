@@ -24,6 +24,8 @@ export const scopes = [
   'shops:read',
   'webhooks:read',
   'webhooks:write',
+  'subscriptions:read',
+  'subscriptions:write',
   'sandbox',
 ] as const;
 export const entities = ['own', 'foreign', 'unknown'] as const;
