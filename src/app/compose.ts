@@ -89,6 +89,7 @@ import { recurringTopic } from '../recurring/webhook-events.ts';
 import { brandIn } from '../checkout/brand.ts';
 import { findBranding } from '../merchants/store/branding.ts';
 import { addRevocationRoutes } from '../checkout/revocation-routes.ts';
+import { subscriptionsTopic } from '../subscriptions/webhook-events.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import { unimplementedOperations } from '../platform/http/paths/published-operations.ts';
@@ -152,6 +153,7 @@ export const topics: readonly Topic[] = [
   invoicesTopic,
   customersTopic,
   recurringTopic,
+  subscriptionsTopic,
   withdrawalsTopic,
   destinationsTopic,
 ];

@@ -16,13 +16,21 @@ import { distributedBy, keptWhole, uniqueOtherwise } from './distribution.ts';
 const knownToLookThrough: readonly (readonly [why: string, statements: readonly string[]])[] = [
   [
     'due jobs everywhere, by the index that each partition has',
-    ['invoice', 'payment', 'binding', 'card', 'series', 'payer_email', 'destination', 'withdrawal'].flatMap(
-      (table) => [
-        ...['', '_8', '_4', '_3', '_2', '_1', '_of_party'].map((which) => `claim_due_${table}${which}`),
-        `stuck_${table}`,
-        `failing_${table}`,
-      ],
-    ),
+    [
+      'invoice',
+      'payment',
+      'binding',
+      'card',
+      'series',
+      'payer_email',
+      'subscription',
+      'destination',
+      'withdrawal',
+    ].flatMap((table) => [
+      ...['', '_8', '_4', '_3', '_2', '_1', '_of_party'].map((which) => `claim_due_${table}${which}`),
+      `stuck_${table}`,
+      `failing_${table}`,
+    ]),
   ],
   ['what banks reported on their own; few', ['count_open_notes']],
   ['rows in the order of their keys, in portions', ['read_portion_of_invoices', 'retire_exchange']],
@@ -114,6 +122,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'list_identities',
       'list_invoice_templates',
       'list_newest_payments',
+      'list_subscriptions_of_customer',
       'list_pending_refunds',
       'list_parties',
       'list_waiting_payments',

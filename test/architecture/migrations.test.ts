@@ -33,6 +33,7 @@ const known: Readonly<Record<string, string>> = {
   '0015_hardened_limits.sql': 'nothing that was released counts attempts',
   '0028_one_off_receipts.sql':
     'no row lacks a series until a shop wishes such receipts, once all nodes run this version',
+  '0033_subscriptions.sql': 'a webhook may have one more topic, which an older node passes over',
 };
 
 type Finding = { readonly in: string; readonly statement: string };

@@ -32,6 +32,7 @@ export const tablesOf: Readonly<Record<string, Readonly<Record<string, string>>>
   },
   customer: { customer: 'customer_id', binding: 'customer_id' },
   series: { series: 'series_id', series_attempt: 'series_id' },
+  subscription: { subscription: 'subscription_id', subscription_period: 'subscription_id' },
   identity: { identity: 'identity_id', identity_challenge: 'identity_id' },
   wallet: { wallet: 'wallet_id' },
   deposit: { deposit: 'deposit_id' },

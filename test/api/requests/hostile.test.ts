@@ -584,6 +584,7 @@ describe('a fuzz run of hostile requests', () => {
            union all select from wallet where wallet_id = aggregate_id
            union all select from deposit where deposit_id = aggregate_id
            union all select from destination where destination_id = aggregate_id
+           union all select from subscription where operation = 'createSubscription' and subscription_id = entity_id
            union all select from withdrawal where withdrawal_id = aggregate_id
            union all select from wallet_transfer where transfer_id = aggregate_id)
          union all

@@ -46,3 +46,7 @@ create table subscription_invoice (
   subscription_id id not null,
   number          int not null
 );
+
+alter table webhook drop constraint webhook_topic_check;
+alter table webhook add constraint webhook_topic_check check (topic in ('InvoicesTopic', 'CustomersTopic', 'RecurringTopic',
+  'SubscriptionsTopic', 'WithdrawalsTopic', 'DestinationsTopic'));
