@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import { insufficientFunds } from '../../support/worlds/recurring.ts';
-import { subscriptionWorld, type SubscriptionWorld } from '../../support/worlds/subscriptions.ts';
+import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
 
 let world: CustomerWorld;
 let subscriptions: SubscriptionWorld;
@@ -26,11 +26,26 @@ describe('a year by the test clock', () => {
     await subscriptions.moveTo(merchant, `${year + 1}-01-30T20:00:00Z`);
     const periods = await subscriptions.periods(merchant, id);
     const leap = year % 4 === 0 ? '29' : '28';
-    const days = ['01-31', `02-${leap}`, '03-31', '04-30', '05-31', '06-30', '07-31', '08-31', '09-30', '10-31', '11-30', '12-31'];
+    const days = [
+      '01-31',
+      `02-${leap}`,
+      '03-31',
+      '04-30',
+      '05-31',
+      '06-30',
+      '07-31',
+      '08-31',
+      '09-30',
+      '10-31',
+      '11-30',
+      '12-31',
+    ];
     expect(periods.map(({ startsOn, outcome }) => `${startsOn} ${outcome}`)).toEqual(
       days.map((day) => `${year}-${day} paid`),
     );
-    const invoices = await Promise.all(periods.map(({ invoiceID }) => subscriptions.invoice(merchant, invoiceID)));
+    const invoices = await Promise.all(
+      periods.map(({ invoiceID }) => subscriptions.invoice(merchant, invoiceID)),
+    );
     expect(invoices.map(({ status, amount }) => [status, amount])).toEqual(days.map(() => ['paid', 49_900]));
     expect(new Set(periods.map(({ invoiceID }) => invoiceID)).size).toBe(12);
     for (const { invoiceID } of periods) {

@@ -6,7 +6,7 @@ import { cardBody, paymentResourcesUrl } from '../worlds/cards.ts';
 import { consentLinksUrl, dearer } from '../worlds/consent-links.ts';
 import { customersUrl } from '../worlds/customer-world.ts';
 import { invoicesUrl, order, template, templatesUrl } from '../worlds/invoices.ts';
-import { subscriptionsUrl } from '../worlds/subscriptions.ts';
+import { subscriptionsUrl } from '../subscriptions/subscription-world.ts';
 import { card } from '../worlds/payout-world.ts';
 import { nowhere, webhooksUrl } from '../receivers/webhooks.ts';
 

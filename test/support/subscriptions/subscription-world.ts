@@ -1,6 +1,6 @@
 // The steps of a merchant who sells subscriptions, on a world with customers.
 import type { Answer, Merchant } from '../service/test-service.ts';
-import type { CustomerWorld } from './customer-world.ts';
+import type { CustomerWorld } from '../worlds/customer-world.ts';
 
 export const subscriptionsUrl = '/v2/processing/subscriptions';
 export const visa = '4242424242424242';
