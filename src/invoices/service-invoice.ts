@@ -6,7 +6,10 @@ import { requestFingerprint } from '../platform/http/idempotent-create.ts';
 import { decideCreate, decideRescind, type CreateInvoice } from './domain/invoice.ts';
 import { changeInvoice, storeNewInvoice } from './store/invoices.ts';
 
-export type ServiceInvoice = Pick<CreateInvoice, 'id' | 'product' | 'currency' | 'dueDate' | 'cart'> & {
+export type ServiceInvoice = Pick<
+  CreateInvoice,
+  'id' | 'product' | 'currency' | 'dueDate' | 'cart' | 'subscriptionId'
+> & {
   readonly amountMinor: bigint;
 };
 

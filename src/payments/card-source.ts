@@ -61,11 +61,7 @@ export type CardSource = { readonly caller: Caller; readonly now: Instant } & (
       readonly enteredWith: EnteredWith;
     }
   | { readonly from: 'parent'; readonly payer: PayerParams<'RecurrentPayer'> }
-  | {
-      readonly from: 'customer';
-      readonly payer: PayerParams<'CustomerPayer'>;
-      readonly subscriptionId?: string;
-    }
+  | { readonly from: 'customer'; readonly payer: PayerParams<'CustomerPayer'> }
 );
 type SourceFrom<From extends CardSource['from']> = CardSource & { from: From };
 
@@ -255,7 +251,7 @@ async function cardOfCustomer(
   { db, customers, charging, consents, cards, banks }: CardSourceDeps,
   invoice: PayableInvoice,
 ): Promise<Outcome<SelectedCard, PayerRefusal>> {
-  const { caller, payer, subscriptionId, now } = source;
+  const { caller, payer, now } = source;
   const { partyId } = caller;
   const { customerID: customerId, sessionInfo } = payer;
   const found = await savedCardOf(customers, db, source, invoice);
@@ -267,7 +263,7 @@ async function cardOfCustomer(
   if (!evaluation) throw new Error(`Customer ${customerId} is ready but has no series.`);
   const decision = unlessPaused(evaluation.decision, await banks.pausedUntil(invoice, now));
   const contact = contactOf({ contactInfo, ...defined({ sessionInfo }) });
-  const charged = payerOfCustomer({ caller, customerId, contact, ...defined({ subscriptionId }) }, card, { ...evaluation, decision });
+  const charged = payerOfCustomer({ caller, customerId, contact }, card, { ...evaluation, decision });
   if (!charged.ok) return charged;
   // The card was deleted when its consent ended. A later binding renewed the consent and was then revoked.
   if (!(await cards.has(db, partyId, token))) return noSavedCard();

@@ -14,12 +14,11 @@ export type ChargeAsked = {
   readonly partyId: string;
   readonly invoiceId: string;
   readonly customerId: string;
-  readonly subscriptionId: string;
 };
 
 /** Within a transaction. The shop has agreed to it, so the rules for its own API keys apply. */
 export async function chargeInvoice(
-  { partyId, invoiceId, customerId, subscriptionId }: ChargeAsked,
+  { partyId, invoiceId, customerId }: ChargeAsked,
   now: Instant,
   deps: StartPaymentDeps,
 ) {
@@ -28,7 +27,7 @@ export async function chargeInvoice(
   const caller = { kind: 'apiKey', keyId: 'subscription', partyId, scopes: [] } as const;
   const payer = { payerType: 'CustomerPayer', customerID: customerId } as const;
   const body = { flow: { type: 'PaymentFlowInstant' }, payer } as const;
-  const source = { from: 'customer', caller, payer, subscriptionId, now } as const;
+  const source = { from: 'customer', caller, payer, now } as const;
   const made = { command: commandOf(body, undefined), source, fingerprint: requestFingerprint([]) };
   return startPaymentOf(payable, { caller, body, now }, made, true, deps);
 }

@@ -49,7 +49,7 @@ export type PaymentJobDeps = SeriesWriteDeps & {
   readonly isPaused: (payment: Payment, now: Instant) => Promise<boolean>;
   /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
-  /** The charge of a subscription has ended. If this is lost, the subscription looks by itself later. */
+  /** A payment for a subscription has ended. If this is lost, the subscription looks by itself later. */
   readonly wakeSubscription: (subscriptionId: string, at: Instant) => Promise<void>;
   /** Does not block. The email is already claimed by this node. */
   readonly sendPayerEmail: (payerEmail: PayerEmail, now: Instant) => void;
@@ -226,7 +226,7 @@ async function write(
     inOne?.payment ?? (await storeEvents(db, stored, events, at, alsoWrite, true, nodeClock.now(), answer));
   if (!after) return 'versionConflict';
   const continues = ['reversing', 'capturing', 'cancelling'].includes(after.state.name);
-  if (!continues && after.payer.type === 'customer' && after.payer.subscriptionId !== undefined)
-    await deps.wakeSubscription(after.payer.subscriptionId, at);
+  const { subscriptionId } = payment.payer;
+  if (!continues && subscriptionId !== undefined) await deps.wakeSubscription(subscriptionId, at);
   return continues ? { payment: after, version: version + 1 } : 'over';
 }

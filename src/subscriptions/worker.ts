@@ -18,12 +18,14 @@ import { accept, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { decideForgive, decidePaid, decideWake, openPeriod, type NewIds } from './domain/commands.ts';
-import { nextAction, type Action, type OpenPeriod, type Subscription, type SubscriptionFact } from './domain/subscription.ts';
 import {
-  loadSubscription,
-  rescheduleSubscription,
-  type StoredSubscription,
-} from './store/subscriptions.ts';
+  nextAction,
+  type Action,
+  type OpenPeriod,
+  type Subscription,
+  type SubscriptionFact,
+} from './domain/subscription.ts';
+import { loadSubscription, rescheduleSubscription, type StoredSubscription } from './store/subscriptions.ts';
 import { wakeTimeOf, writeFacts } from './write-facts.ts';
 
 export type SubscriptionJobDeps = StartPaymentDeps & { readonly ids: Ids };
@@ -54,20 +56,21 @@ async function takeTurn(
     await db.transaction((tx) => writeFacts(tx, stored, facts, now, merchants));
     return 'again' as const;
   };
-  const atBank = subscription.open.find(({ charging }) => charging !== undefined);
-  if (atBank) {
-    // Before the look: a charge that ends after it wakes the subscription again.
+  const [oldest] = subscription.open;
+  if (oldest) {
+    // Before the look: a payment that ends after it wakes the subscription again.
     await rescheduleSubscription(db, stored, wakeTimeOf(subscription, now));
-    const facts = await factsOfCharge(deps, subscription, atBank, now);
-    if (facts.length > 0) return write(facts);
+    const heard =
+      oldest.charging === undefined
+        ? await settledByOthers(db, subscription, oldest, now)
+        : await factsOfCharge(deps, subscription, oldest, now);
+    if (heard.length > 0) return write(heard);
   }
   const next = nextAction(subscription);
   if (!next || next.at > now) {
-    if (!atBank) await rescheduleSubscription(db, stored, next?.at);
+    if (!oldest) await rescheduleSubscription(db, stored, next?.at);
     return 'rest';
   }
-  const settled = 'number' in next ? await settledByOthers(db, subscription, next.number, now) : [];
-  if (settled.length > 0) return write(settled);
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) {
     await rescheduleSubscription(db, stored, laterBy(now, dayMs));
@@ -106,11 +109,10 @@ function endingOf(outcome: ChargeOutcome): ChargeEnding {
 async function settledByOthers(
   db: Database,
   subscription: Subscription,
-  number: number,
+  { number, invoiceId = '' }: OpenPeriod,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
-  const invoiceId = openPeriod(subscription, number)?.invoiceId;
-  const invoice = invoiceId === undefined ? undefined : await loadInvoice(db, invoiceId);
+  const invoice = await loadInvoice(db, invoiceId);
   if (!invoice || invoice.status === 'unpaid') return [];
   if (invoice.status !== 'cancelled') return decidePaid(subscription, number, 'payer', now);
   const forgiven = decideForgive(subscription, number, now);
@@ -132,12 +134,9 @@ async function doNext(
   if (!begun) return 'versionConflict';
   const charge = facts.find((fact) => fact.type === 'charge_started');
   if (!charge) return accept(undefined);
-  const { partyId, customerId, id: subscriptionId } = subscription.terms;
+  const { partyId, customerId } = subscription.terms;
   const invoiceId = openPeriod(begun.subscription, charge.number)?.invoiceId ?? '';
-  const payment = await chargeInvoice({ partyId, invoiceId, customerId, subscriptionId }, now, {
-    ...deps,
-    db: tx,
-  });
+  const payment = await chargeInvoice({ partyId, invoiceId, customerId }, now, { ...deps, db: tx });
   if (payment === 'versionConflict') return payment;
   if (payment.ok) {
     if (`${invoiceId}.${payment.value.id}` !== charge.paymentId)

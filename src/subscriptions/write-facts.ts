@@ -14,14 +14,15 @@ import { storeFacts, type StoredSubscription } from './store/subscriptions.ts';
 
 /** Longer than a retry schedule, so that a payer can still pay what is unpaid. */
 const invoiceLifeMs = 400 * 24 * 3_600_000;
-/** The outcome of a charge wakes the subscription. If a crash prevents that, it looks by itself. */
-const chargeLooksMs = 3_600_000;
+/** The end of a payment wakes the subscription. If a crash prevents that, it looks by itself. */
+const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
 
 export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | undefined {
   const next = nextAction(subscription)?.at;
-  const isCharging = subscription.open.some(({ charging }) => charging !== undefined);
-  const look = isCharging ? laterBy(now, chargeLooksMs) : undefined;
-  return next !== undefined && look !== undefined && look < next ? look : (next ?? look);
+  const [oldest] = subscription.open;
+  if (!oldest || subscription.parkedFor !== undefined) return next;
+  const look = laterBy(now, oldest.charging === undefined ? looksMs.unpaid : looksMs.charging);
+  return next === undefined || (oldest.charging !== undefined && look < next) ? look : next;
 }
 
 /** Within a transaction. Undefined on a version conflict: the caller starts again. */
@@ -65,6 +66,7 @@ async function invoicePeriod(
   const product = lines[0]?.product.slice(0, 100) ?? terms.id;
   const dueDate = laterBy(now, invoiceLifeMs);
   const cart = creditMinor === 0n ? { cart: lines } : {};
-  const invoice = { id, product, currency: terms.currency, dueDate, amountMinor, ...cart };
+  const of = { subscriptionId: terms.id, currency: terms.currency };
+  const invoice = { id, product, dueDate, amountMinor, ...of, ...cart };
   await createInvoice(tx, terms, invoice, now, merchants);
 }

@@ -41,6 +41,8 @@ export type InvoiceTerms = {
   readonly recurring?: MandateTerms;
   /** What the merchant sent, if they asked for an amount by chance. */
   readonly originalMinor?: bigint;
+  /** It asks for a period of it. */
+  readonly subscriptionId?: string;
 };
 
 export type InvoiceState =
@@ -119,6 +121,7 @@ export function invoiceCreated(
 ): InvoiceFact & { type: 'invoice_created' } {
   const { description, cart, bankAccount, clientInfo, externalId, templateId, recurring, originalMinor } =
     command;
+  const { subscriptionId } = command;
   return {
     type: 'invoice_created',
     terms: {
@@ -139,6 +142,7 @@ export function invoiceCreated(
         templateId,
         recurring,
         originalMinor,
+        subscriptionId,
       }),
     },
   };

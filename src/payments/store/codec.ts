@@ -51,6 +51,7 @@ const payerMembers = {
   token: text,
   contactInfo,
   redirectUrl: optional(text),
+  subscriptionId: optional(text),
 };
 const chain = {
   seriesId: text,
@@ -81,7 +82,6 @@ const payer: Codec<Payer> = variants<Payer, 'type'>('type', {
     ...chain,
     customerId: text,
     bindingId: text,
-    subscriptionId: optional(text),
     card: cardDetails,
   },
 });

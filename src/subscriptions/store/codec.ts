@@ -58,7 +58,7 @@ const items: Codec<readonly Item[]> = list(
 );
 const every: Codec<Every> = object({ count: wholeNumber, unit: oneOf('D', 'W', 'M', 'Y') });
 const window: Codec<DayWindow> = object({ from: text, until: text });
-const finally_ = oneOf('unpaid', 'end', 'pause');
+const finalAction = oneOf('unpaid', 'end', 'pause');
 
 /** A value that is one of two shapes, told apart by a member of the first. */
 function either<One extends object, Other extends object>(
@@ -127,7 +127,7 @@ const dunning: Codec<DunningPolicy> = object({
     }),
   ),
   windowDays: wholeNumber,
-  finally: finally_,
+  finally: finalAction,
   stack: optional(oneOf(true, false)),
 });
 
@@ -144,7 +144,7 @@ export const subscriptionTerms: Codec<SubscriptionTerms> = object({
   firstPeriod: optional(object({ number: wholeNumber, startsOn: text })),
   catchUp: oneOf('current', 'all', 'none'),
   dunning,
-  trialWithoutCard: finally_,
+  trialWithoutCard: finalAction,
   externalId: optional(text),
   metadata: optional(anyObject),
 });

@@ -227,23 +227,35 @@ describe('what fails', () => {
     expect(openPeriods[0].nextTryAt).toBeUndefined();
   });
 
-  test('is healed by a payment of the payer, and not charged again', async () => {
+  test('is healed by a payment of the payer, also after the retries, and not charged again', async () => {
     const by = await world.createMerchant();
-    const { id } = await started({ items: [{ product: 'Tea', price: insufficientFunds }], every: 'P1M' }, by);
-    const [{ invoiceID }] = await subscriptions.periods(by, id);
+    const customer = await world.createCustomer({}, by);
+    const binding = await world.bound(customer, '4242424242424242');
+    const { id } = (await subscriptions.create(by, customer.id, { every: 'P1W' })).body;
+    await subscriptions.settle();
+    await world.withdraw(binding, by.apiKey);
+    await daysLater(8, by);
+    expect(await subscriptions.get(by, id)).toMatchObject({
+      status: 'pastDue',
+      openPeriods: [{ number: 2, declineClass: 'newCard' }],
+    });
+    await daysLater(10, by);
+    expect(await subscriptions.get(by, id)).toMatchObject({ status: 'unpaid' });
+    const [, { invoiceID }] = await subscriptions.periods(by, id);
     const { token } = await world.tokenize('4242424242424242', by.apiKey);
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
-    const paid = await subscriptions.call(by, 'POST', `/v2/processing/invoices/${invoiceID}/payments`, {
-      flow: { type: 'PaymentFlowInstant' },
-      payer,
-    });
+    const body = { flow: { type: 'PaymentFlowInstant' }, payer };
+    const paid = await subscriptions.call(by, 'POST', `/v2/processing/invoices/${invoiceID}/payments`, body);
     expect(paid.status, paid.text).toBe(201);
     await world.service.jobs.whenIdle();
-    const before = (await subscriptions.payments(by, invoiceID)).length;
-    if ((await subscriptions.invoice(by, invoiceID)).status !== 'paid') return;
-    await daysLater(10, by);
-    expect(await subscriptions.payments(by, invoiceID)).toHaveLength(before);
-    expect(await subscriptions.get(by, id)).toMatchObject({ status: 'active' });
+    await subscriptions.settle();
+    expect(await subscriptions.get(by, id)).toMatchObject({ status: 'active', openPeriods: [] });
+    expect((await subscriptions.periods(by, id)).map(({ outcome }) => outcome)).toEqual([
+      'paid',
+      'paid',
+      'skipped',
+    ]);
+    expect((await subscriptions.payments(by, invoiceID)).map(({ status }) => status)).toEqual(['captured']);
   });
 
   test('of one subscription makes another of the same card wait its turn', async () => {

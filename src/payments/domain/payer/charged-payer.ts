@@ -44,16 +44,11 @@ export function payerOfParent(
 }
 
 export function payerOfCustomer(
-  asked: {
-    readonly caller: Caller;
-    readonly customerId: string;
-    readonly subscriptionId?: string;
-    readonly contact: Contact;
-  },
+  asked: { readonly caller: Caller; readonly customerId: string; readonly contact: Contact },
   { bindingId, token, details: card, networkTransactionId }: NonNullable<ChargeableCustomer['card']>,
   { series, decision, invoiceDecline }: EvaluatedSeries,
 ): Outcome<Payer & { type: 'customer' }, ChargeRefusal['code']> {
-  const { caller, customerId, subscriptionId, contact } = asked;
+  const { caller, customerId, contact } = asked;
   if (!decision.may) return refusalOf(decision, caller);
   return accept({
     type: 'customer',
@@ -63,7 +58,7 @@ export function payerOfCustomer(
     card,
     seriesId: series.id,
     warnings: decision.warnings,
-    ...defined({ subscriptionId, rootNetworkTransactionId: networkTransactionId }),
+    ...defined({ rootNetworkTransactionId: networkTransactionId }),
     ...chargedAs(series, invoiceDecline),
     ...contact,
   });

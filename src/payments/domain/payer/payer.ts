@@ -15,6 +15,8 @@ export type Payer = {
   readonly token: string;
   readonly contactInfo: ContactInfo;
   readonly redirectUrl?: string;
+  /** Whose period the invoice is of. It becomes due when the payment has ended. */
+  readonly subscriptionId?: string;
 } & (
   | {
       /** The payer is present with a card. */
@@ -48,8 +50,6 @@ export type Payer = {
       readonly type: 'customer';
       readonly customerId: string;
       readonly bindingId: string;
-      /** Whose period the invoice is of. It becomes due when the charge has ended. */
-      readonly subscriptionId?: string;
       readonly card: CardDetails;
       readonly seriesId: string;
       readonly rootNetworkTransactionId?: string;

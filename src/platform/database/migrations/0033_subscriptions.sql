@@ -47,6 +47,9 @@ create table subscription_invoice (
   number          int not null
 );
 
+-- A payment of it makes the subscription due.
+alter table invoice add column subscription_id id;
+
 alter table webhook drop constraint webhook_topic_check;
 alter table webhook add constraint webhook_topic_check check (topic in ('InvoicesTopic', 'CustomersTopic', 'RecurringTopic',
   'SubscriptionsTopic', 'WithdrawalsTopic', 'DestinationsTopic'));
