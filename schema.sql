@@ -747,6 +747,7 @@ create table invoice (
   recurring json,
   invoice_template_id id,
   original_minor bigint,
+  subscription_id id,
   constraint invoice_pkey primary key (invoice_id),
   constraint invoice_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint invoice_check check ((reason is not null) = (status = any (array['fulfilled'::text, 'cancelled'::text]))),
@@ -1462,7 +1463,7 @@ create table webhook (
   written_in xid8 default pg_current_xact_id() not null,
   created_snapshot text default pg_current_snapshot()::text,
   constraint webhook_pkey primary key (webhook_id),
-  constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'RecurringTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
+  constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'RecurringTopic'::text, 'SubscriptionsTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
   constraint webhook_url_check check (length(url) <= 1000)
 );
 create index webhook_of_party on webhook using btree (party_id);

@@ -15,12 +15,7 @@ import { createdWith, eventsOf } from '../../platform/events/log.ts';
 import { maxWebhookEventsPerEvent } from '../../platform/events/domain/topic.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 import { defined } from '../../defined.ts';
-import {
-
-  type Period,
-  type Subscription,
-  type SubscriptionFact,
-} from '../domain/subscription.ts';
+import type { Period, Subscription, SubscriptionFact } from '../domain/subscription.ts';
 import {
   periodKind,
   periodLines,
