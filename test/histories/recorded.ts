@@ -102,7 +102,7 @@ const addedLater: Readonly<Record<string, RecordedRow>> = {
   deposit: { reversed_at: null },
   destination: { card_hash: null, returns: 0 },
   identity: { sender: null },
-  invoice: { recurring: null, invoice_template_id: null, original_minor: null },
+  invoice: { recurring: null, invoice_template_id: null, original_minor: null, subscription_id: null },
   payment: { unsent_attempts: 0 },
   refund: { waits_until: null, rrn: null, arn: null },
   shop: { when_short: 'refuse' },

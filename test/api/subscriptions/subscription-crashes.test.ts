@@ -47,13 +47,13 @@ async function operationsOf(invoiceId: string): Promise<number> {
   return (await world.book()).filter(({ operationId }) => operationId.startsWith(`${invoiceId}.`)).length;
 }
 
-const captured: string[] = [];
-const declined: string[] = [];
+const captured = 'after change_charged_payment';
+const declined = 'after a commit';
 
 test.each([
   ['a charge that is captured', 49_900, { outcome: 'paid' }, ['captured'], 1, captured],
   ['a charge that is declined', insufficientFunds, { outcome: 'open' }, ['failed'], 0, declined],
-] as const)('%s survives a crash at every step', async (_, price, period, payments, booked, moments) => {
+] as const)('%s survives a crash at every step', async (_, price, period, payments, booked, written) => {
   const { merchant } = world;
   const died: string[] = [];
   for (;;) {
@@ -87,7 +87,14 @@ test.each([
     died.push(death);
     expect(died.length, died.join(', ')).toBeLessThan(maxMoments);
   }
-  expect(died).toEqual(moments);
+  for (const moment of [
+    'after claim_due_subscription',
+    'after a commit',
+    'before authorise',
+    'after wake_subscription',
+  ])
+    expect(died).toContain(moment);
+  expect(died).toContain(written);
   expect(await notFinal(world.service.database)).toEqual([]);
   expect(await world.differences()).toEqual([]);
 });

@@ -110,10 +110,6 @@ const noSubscription: Expected = {
   status: 404,
   body: { message: 'Subscription not found', hint: expect.any(String) },
 };
-const notReady: Expected = {
-  status: 400,
-  body: { code: 'customerNotReady', message: expect.any(String), hint: expect.any(String) },
-};
 const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found', hint: expect.any(String) } };
 const noFault: Expected = {
   status: 400,
@@ -682,7 +678,7 @@ export const expectations: Record<string, Row> = {
         every: 'P1M',
         timeZone: 'UTC',
       }),
-    toKey: { own: notReady, foreign: noCustomer, unknown: noCustomer },
+    toKey: { own: { status: 400 }, foreign: noCustomer, unknown: noCustomer },
     toOtherTokens: unauthorized,
   },
   findSubscription: {
