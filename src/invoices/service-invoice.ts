@@ -1,4 +1,4 @@
-// Invoices that the service makes by itself, under an ID that was drawn before.
+// Invoices that the service makes automatically, under an ID that was drawn before.
 import type { Instant } from '../clock.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -6,7 +6,7 @@ import { requestFingerprint } from '../platform/http/idempotent-create.ts';
 import { decideCreate, decideRescind, type CreateInvoice } from './domain/invoice.ts';
 import { changeInvoice, storeNewInvoice } from './store/invoices.ts';
 
-export type ServiceInvoice = Pick<
+type ServiceInvoice = Pick<
   CreateInvoice,
   'id' | 'product' | 'currency' | 'dueDate' | 'cart' | 'subscriptionId'
 > & {

@@ -1,4 +1,4 @@
-// A charge that the service makes by itself: the payment of an invoice with a customer's saved card, by the same steps as the operation.
+// A charge that the service makes automatically: the payment of an invoice with a customer's saved card, by the same steps as the operation.
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { DeclineClass } from '../acquiring/domain/decline-class.ts';

@@ -49,7 +49,7 @@ export type PaymentJobDeps = SeriesWriteDeps & {
   readonly isPaused: (payment: Payment, now: Instant) => Promise<boolean>;
   /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
-  /** A payment for a subscription has ended. If this is lost, the subscription looks by itself later. */
+  /** A payment for a subscription has ended. If this is lost, the subscription looks later. */
   readonly wakeSubscription: (subscriptionId: string, at: Instant) => Promise<void>;
   /** Does not block. The email is already claimed by this node. */
   readonly sendPayerEmail: (payerEmail: PayerEmail, now: Instant) => void;

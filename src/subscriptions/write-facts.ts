@@ -14,7 +14,7 @@ import { storeFacts, type StoredSubscription } from './store/subscriptions.ts';
 
 /** Longer than a retry schedule, so that a payer can still pay what is unpaid. */
 const invoiceLifeMs = 400 * 24 * 3_600_000;
-/** The end of a payment wakes the subscription. If a crash prevents that, it looks by itself. */
+/** The end of a payment wakes the subscription. If a crash prevents that, it looks after this time. */
 const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
 
 export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | undefined {

@@ -1,4 +1,4 @@
-// POST /v2/processing/subscriptions: charges of a saved card that the service makes by itself.
+// POST /v2/processing/subscriptions: charges of a saved card that the service makes automatically.
 import type { Instant } from '../../clock.ts';
 import type { Customers } from '../../customers/port.ts';
 import { defined } from '../../defined.ts';

@@ -60,7 +60,7 @@ const every: Codec<Every> = object({ count: wholeNumber, unit: oneOf('D', 'W', '
 const window: Codec<DayWindow> = object({ from: text, until: text });
 const finalAction = oneOf('unpaid', 'end', 'pause');
 
-/** A value that is one of two shapes, told apart by a member of the first. */
+/** A value that is one of two shapes, distinguished by a member of the first. */
 function either<One extends object, Other extends object>(
   member: string,
   one: Codec<One>,

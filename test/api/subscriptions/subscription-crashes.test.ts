@@ -1,4 +1,4 @@
-// A node dies after each write and around each bank message of a charge that the service makes by itself. Another node continues: one
+// A node dies after each write and around each bank message of a charge that the service makes automatically. Another node continues: one
 // period, one invoice, one payment, one operation at the bank.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { notFinal } from '../../support/checks/ledger-check.ts';
@@ -8,7 +8,7 @@ import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/cus
 import { insufficientFunds } from '../../support/worlds/recurring.ts';
 
 const pastTheLeaseMs = 61_000;
-/** Longer than a subscription waits for the end of a payment before it looks by itself. */
+/** Longer than a subscription waits for the end of a payment before it looks. */
 const pastTheLookMs = 3_700_000;
 const dayMs = 86_400_000;
 const maxMoments = 30;

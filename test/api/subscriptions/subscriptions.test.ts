@@ -126,7 +126,7 @@ describe('a new subscription', () => {
   test('is refused for a customer without a card, and for an unknown one', async () => {
     const { id } = await world.createCustomer();
     expect((await subscriptions.create(merchant, id)).body).toMatchObject({ code: 'customerNotReady' });
-    expect(await subscriptions.create(merchant, 'nobody')).toMatchObject({ status: 404 });
+    expect(await subscriptions.create(merchant, 'unknown')).toMatchObject({ status: 404 });
   });
 
   test('is refused if the payer agreed to less', async () => {
@@ -208,7 +208,7 @@ describe('a pause', () => {
     ]);
   });
 
-  test('cannot end in the past, and forgives what is open if it is told to', async () => {
+  test('cannot end in the past, and forgives what is open on request', async () => {
     const { id } = await started({ items: [{ product: 'Tea', price: insufficientFunds }] });
     const past = await act(id, 'pause', { resumesAt: '2020-01-01T00:00:00Z' });
     expect([past.status, past.body.code]).toEqual([400, 'invalidRequest']);

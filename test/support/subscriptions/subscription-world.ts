@@ -3,7 +3,7 @@ import type { Answer, Merchant } from '../service/test-service.ts';
 import type { CustomerWorld } from '../worlds/customer-world.ts';
 
 export const subscriptionsUrl = '/v2/processing/subscriptions';
-export const visa = '4242424242424242';
+const visa = '4242424242424242';
 
 export type SubscriptionWorld = ReturnType<typeof subscriptionWorld>;
 

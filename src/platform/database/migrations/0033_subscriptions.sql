@@ -1,4 +1,4 @@
--- Subscriptions that the service charges by itself. The state says what is next; the periods are rows that are written once.
+-- Subscriptions that the service charges automatically. The state says what is next; the periods are rows that are written once.
 create table subscription (
   subscription_id id primary key,
   party_id        id not null,
