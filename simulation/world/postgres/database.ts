@@ -65,6 +65,7 @@ const dueTables = [
   'binding',
   'card',
   'series',
+  'subscription',
   'payer_email',
   'destination',
   'withdrawal',
