@@ -1000,6 +1000,7 @@ create table invoice (
   recurring json,
   invoice_template_id id,
   original_minor bigint,
+  subscription_id id,
   constraint invoice_pkey primary key (invoice_id),
   constraint invoice_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint invoice_check check ((reason is not null) = (status = any (array['fulfilled'::text, 'cancelled'::text]))),
@@ -1599,6 +1600,62 @@ create table shop_top_up (
 );
 create trigger shop_top_up_is_append_only before delete or update of top_up_id, party_id, shop_id, reference, bank_account_id, amount_minor, currency, created_at on shop_top_up for each row execute function forbid_change();
 
+create table subscription (
+  subscription_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  customer_id id not null,
+  version integer not null,
+  phase text not null,
+  terms json not null,
+  state json not null,
+  external_id text,
+  created_at timestamp with time zone not null,
+  changed_at timestamp with time zone not null,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint subscription_pkey primary key (subscription_id),
+  constraint subscription_phase_check check (phase = any (array['incomplete'::text, 'running'::text, 'paused'::text, 'unpaid'::text, 'ended'::text]))
+);
+create index subscription_due on subscription using btree (wake_at) where wake_at is not null;
+create index subscription_of_customer on subscription using btree (customer_id, created_at, subscription_id);
+create index subscription_stuck on subscription using btree (stuck_at) where stuck_at is not null;
+
+create table subscription_invoice (
+  invoice_id id not null,
+  subscription_id id not null,
+  number integer not null,
+  constraint subscription_invoice_pkey primary key (invoice_id)
+);
+
+create table subscription_period (
+  subscription_id id not null,
+  number integer not null,
+  kind text not null,
+  starts_on text not null,
+  ends_on text not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  lines json not null,
+  amount_minor bigint not null,
+  credit_minor bigint not null,
+  outcome text not null,
+  invoice_id id,
+  constraint subscription_period_pkey primary key (subscription_id, number),
+  constraint subscription_period_subscription_id_starts_on_key unique (subscription_id, starts_on),
+  constraint subscription_period_amount_minor_check check (amount_minor >= 0),
+  constraint subscription_period_check check (invoice_id is not null or outcome <> 'open'::text),
+  constraint subscription_period_credit_minor_check check (credit_minor >= 0),
+  constraint subscription_period_ends_on_check check (ends_on ~ '^\d{4}-\d{2}-\d{2}$'::text),
+  constraint subscription_period_kind_check check (kind = any (array['regular'::text, 'trial'::text, 'first'::text])),
+  constraint subscription_period_number_check check (number >= 1),
+  constraint subscription_period_outcome_check check (outcome = any (array['open'::text, 'paid'::text, 'unpaid'::text, 'forgiven'::text, 'skipped'::text, 'missed'::text])),
+  constraint subscription_period_starts_on_check check (starts_on ~ '^\d{4}-\d{2}-\d{2}$'::text)
+);
+
 create table terminal (
   party_id id not null,
   shop_id id not null,
@@ -1687,7 +1744,7 @@ create table webhook (
   written_in xid8 default pg_current_xact_id() not null,
   created_snapshot text default pg_current_snapshot()::text,
   constraint webhook_pkey primary key (webhook_id),
-  constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'RecurringTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
+  constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'RecurringTopic'::text, 'SubscriptionsTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
   constraint webhook_url_check check (length(url) <= 1000)
 );
 create index webhook_of_party on webhook using btree (party_id);

@@ -173,6 +173,18 @@ export type ConsentLinkRow = {
   readonly customer_id: string | null;
   readonly binding_id: string | null;
 };
+export type PeriodRow = {
+  readonly subscription_id: string;
+  readonly number: number;
+  readonly outcome: string;
+  readonly amount_minor: number;
+  readonly invoice_id: string | null;
+  /** What its invoice says. */
+  readonly of_subscription: string | null;
+  readonly of_number: number | null;
+  readonly asked_minor: number | null;
+  readonly captured: number;
+};
 export type LedgerRow = {
   readonly aggregate_id: string;
   readonly operation_id: string;
@@ -221,6 +233,7 @@ export type Books = {
   readonly series: readonly SeriesRow[];
   readonly payerDeclines: readonly PayerDeclineRow[];
   readonly consentLinks: readonly ConsentLinkRow[];
+  readonly periods: readonly PeriodRow[];
   /** All of them, whichever aggregates were asked for. */
   readonly bankUpdates: readonly BankUpdateRow[];
   readonly ledger: readonly LedgerRow[];
@@ -328,13 +341,14 @@ const sources: Record<keyof Books, Source> = {
   others: {
     text: `select * from (
         select series_id as id, 'series' as kind, version from series
+        union all select subscription_id, 'subscription', version from subscription
         union all select identity_id, 'identity', version from identity
         union all select wallet_id, 'wallet', 1 from wallet
         union all select deposit_id, 'deposit', case when reversed_at is null then 1 else 2 end from deposit
         union all select top_up_id, 'shop_top_up', case when reversed_at is null then 1 else 2 end from shop_top_up
         union all select transfer_id, 'transfer', 2 from wallet_transfer) as other`,
     key: 'id',
-    of: ['series', 'identity', 'wallet', 'deposit', 'shop_top_up', 'wallet_transfer'],
+    of: ['series', 'subscription', 'identity', 'wallet', 'deposit', 'shop_top_up', 'wallet_transfer'],
   },
   payerEmails: {
     text: 'select invoice_id, payment_id, status, recipient, wake_at, stuck_at from payer_email',
@@ -371,6 +385,17 @@ const sources: Record<keyof Books, Source> = {
     text: 'select consent_link_id, series_id, terms, customer_id, binding_id from consent_link',
     key: 'series_id',
     of: ['series'],
+  },
+  periods: {
+    text: `select subscription_id, number, outcome, amount_minor, invoice_id,
+        (select subscription_id from invoice where invoice.invoice_id = period.invoice_id) as of_subscription,
+        (select number from subscription_invoice as of where of.invoice_id = period.invoice_id) as of_number,
+        (select amount_minor from invoice where invoice.invoice_id = period.invoice_id) as asked_minor,
+        (select count(*)::int from payment where payment.invoice_id = period.invoice_id
+          and status in ('captured', 'refunding', 'refunded')) as captured
+      from subscription_period as period`,
+    key: 'subscription_id',
+    of: ['subscription'],
   },
   bankUpdates: {
     text: `select operation_id, what, meaning from exchange_note where meaning in ('waits', 'contradiction')`,

@@ -7,6 +7,7 @@ import { knownTo, type Action, type ClockMove, type Knowledge, type Wish } from 
 import { webhookActions } from './webhooks.ts';
 import { readActions } from './reads.ts';
 import { consentLinkActions } from './consent-links.ts';
+import { subscriptionActions } from './subscriptions.ts';
 import { templateActions } from './templates.ts';
 import { customerActions } from './customers.ts';
 import { shopActions, smoothShopActions } from './shop.ts';
@@ -41,6 +42,7 @@ export const actions: readonly Action[] = [
   ...smoothShopActions,
   ...customerActions,
   ...consentLinkActions,
+  ...subscriptionActions,
   ...templateActions,
   ...walletActions,
   ...webhookActions,

@@ -14,6 +14,7 @@ export type Knowledge = {
   readonly cards: { token: string; session: string }[];
   /** The IDs of series, by which consent links name them. */
   readonly series: string[];
+  readonly subscriptions: string[];
   /** Their pages are opened by payers, who then know what they show. */
   readonly consentLinks: { id: string; path: string; textHash?: string }[];
   readonly templates: { id: string; token: string }[];
@@ -73,6 +74,7 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
     parents: [],
     cards: [],
     series: [],
+    subscriptions: [],
     consentLinks: [],
     templates: [],
     customers: [],

@@ -19,6 +19,7 @@ function knowingAll() {
   known.templates.push({ id: 'T', token: 'token' });
   known.customers.push({ id: 'C', token: 'token' });
   known.bindings.push({ customerId: 'C', id: '1' });
+  known.subscriptions.push('U');
   known.identities.push('identity');
   known.wallets.push('wallet');
   known.payoutCards.push('card');

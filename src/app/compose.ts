@@ -93,6 +93,7 @@ import { recurringTopic } from '../recurring/webhook-events.ts';
 import { brandIn } from '../checkout/brand.ts';
 import { findBranding } from '../merchants/store/branding.ts';
 import { addRevocationRoutes } from '../checkout/revocation-routes.ts';
+import { subscriptionsTopic } from '../subscriptions/webhook-events.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import { unimplementedOperations } from '../platform/http/paths/published-operations.ts';
@@ -156,6 +157,7 @@ export const topics: readonly Topic[] = [
   invoicesTopic,
   customersTopic,
   recurringTopic,
+  subscriptionsTopic,
   withdrawalsTopic,
   destinationsTopic,
 ];
@@ -386,6 +388,8 @@ export function buildService(
       log,
       publicUrl,
       run: (table, key, now, row) => jobs.run(table, key, now, row),
+      wake: () => jobs.wake(),
+      subscriptions: { ids: ports.ids, merchants, customers, payerAttempts, tokens },
     }),
     periodicTasks: [
       {

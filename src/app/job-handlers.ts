@@ -27,6 +27,8 @@ import type { Receipts } from '../receipts/receipts.ts';
 import { runPayerEmailJob, type PayerEmailJobDeps } from '../receipts/worker.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 import { runSeriesJob } from '../recurring/worker.ts';
+import { wakeSubscription } from '../subscriptions/store/subscriptions.ts';
+import { runSubscriptionJob, type SubscriptionJobDeps } from '../subscriptions/worker.ts';
 import { destinationOfOperation } from '../payouts/domain/destination.ts';
 import { runDestinationJob } from '../payouts/destination-worker.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
@@ -38,7 +40,10 @@ import type { StoredWithdrawal } from '../payouts/store/withdrawals.ts';
 const maxEmails = 4;
 
 /** What each job is given of a row that this node has just written. */
-export type JobRows = Record<'invoice' | 'charge_undo' | 'card' | 'series' | 'destination', never> & {
+export type JobRows = Record<
+  'invoice' | 'charge_undo' | 'card' | 'series' | 'destination' | 'subscription',
+  never
+> & {
   readonly payment: NewPayment;
   readonly binding: StoredBinding;
   readonly payer_email: PayerEmail;
@@ -58,6 +63,8 @@ export function jobHandlers({
   log,
   publicUrl,
   run,
+  wake,
+  subscriptions,
 }: {
   database: DatabasePool;
   clock: Clock;
@@ -72,6 +79,12 @@ export function jobHandlers({
   publicUrl: () => string;
   /** Immediately runs the job of a row that a step has written as claimed. */
   run: JobRunner<JobRows>['run'];
+  wake: JobRunner<JobRows>['wake'];
+  /** What a charge of a subscription needs besides. */
+  subscriptions: Omit<
+    SubscriptionJobDeps,
+    'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'jobs'
+  >;
 }): JobHandlers<JobRows> {
   const paymentDeps: PaymentJobDeps = {
     db: database,
@@ -97,6 +110,10 @@ export function jobHandlers({
     pauseTerminal: banks.pauseTerminal,
     isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
+    async wakeSubscription(subscriptionId, at) {
+      await wakeSubscription(database, subscriptionId, at);
+      wake();
+    },
     sendPayerEmail: (payerEmail, now) =>
       run('payer_email', [payerEmail.paid.invoiceId, payerEmail.paid.paymentId], now, payerEmail),
   };
@@ -125,6 +142,8 @@ export function jobHandlers({
       seriesId === undefined ? undefined : consents.receiptSource(db, seriesId, paid),
     mailServer,
   };
+  const chargeDeps = { cards, banks, charging, consents, publicUrl, jobs: { run } };
+  const subscriptionDeps = { db: database, ...chargeDeps, ...subscriptions };
   const withdrawalDeps = { db: database, banks, livemode: payouts.livemode, log };
   return {
     invoice: {
@@ -150,6 +169,10 @@ export function jobHandlers({
     destination: {
       keys: ['destination_id'],
       step: (job) => runDestinationJob({ db: database, banks }, job),
+    },
+    subscription: {
+      keys: ['subscription_id'],
+      step: (job) => runSubscriptionJob(subscriptionDeps, job),
     },
     withdrawal: { keys: ['withdrawal_id'], step: (job) => runWithdrawalJob(withdrawalDeps, job) },
   };

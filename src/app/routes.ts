@@ -78,6 +78,19 @@ import {
   withdrawConsent,
 } from '../payments/api/recurring-of-payment.ts';
 import { listOutbox } from '../receipts/api/list-outbox.ts';
+import {
+  cancelSubscription,
+  pauseSubscription,
+  resumeSubscription,
+} from '../subscriptions/api/change-subscription.ts';
+import { createSubscription } from '../subscriptions/api/create-subscription.ts';
+import {
+  findSubscriptionByExternalID,
+  getSubscription,
+  listCustomerSubscriptions,
+  listSubscriptionPeriods,
+  listUpcomingPeriods,
+} from '../subscriptions/api/read-subscriptions.ts';
 import { getCategory, getMe, getShop, listCategories, listShops } from '../merchants/api/read-merchants.ts';
 import { advanceTestClock, getTestClock } from '../merchants/api/test-clock.ts';
 import {
@@ -210,6 +223,15 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   createConsentLink, //       POST /v2/processing/consent-links
   getConsentLink, //          GET  /v2/processing/consent-links/{consentLinkID}
   cancelConsentLink, //       POST /v2/processing/consent-links/{consentLinkID}/cancel
+  createSubscription, //      POST /v2/processing/subscriptions
+  findSubscriptionByExternalID, // GET /v2/processing/subscriptions?externalID=
+  getSubscription, //         GET  /v2/processing/subscriptions/{subscriptionID}
+  listCustomerSubscriptions, // GET /v2/processing/customers/{customerID}/subscriptions
+  listSubscriptionPeriods, // GET  /v2/processing/subscriptions/{subscriptionID}/periods
+  listUpcomingPeriods, //     GET  /v2/processing/subscriptions/{subscriptionID}/upcoming
+  cancelSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/cancel
+  pauseSubscription, //       POST /v2/processing/subscriptions/{subscriptionID}/pause
+  resumeSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/resume
   getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
 
   createWebhook, //           POST /v2/processing/webhooks

@@ -136,6 +136,39 @@ const seriesMembers = {
   consentLinkID: maybe(EntityID),
 };
 
+const subscriptionMembers = {
+  subscription: named('WebhookSubscription', {
+    id: EntityID,
+    shopID: EntityID,
+    customerID: EntityID,
+    externalID: maybe(text),
+    status: text,
+    paidThrough: maybe(DateTime),
+    resumesAt: maybe(DateTime),
+    endsAfterPeriod: maybe(number),
+    endReason: maybe(text),
+    metadata: maybe(Metadata),
+  }),
+  period: maybe(
+    named('WebhookPeriod', {
+      number,
+      kind: text,
+      startsOn: text,
+      endsOn: text,
+      dueAt: DateTime,
+      amount: number,
+      outcome: text,
+      invoiceID: maybe(EntityID),
+    }),
+  ),
+  payment: maybe(PaymentName),
+  declineClass: maybe(text),
+  nextTryAt: maybe(DateTime),
+  graceUntil: maybe(DateTime),
+  reason: maybe(text),
+  by: maybe(text),
+};
+
 const payout = { wallet: EntityID, destination: EntityID, body: Asset, externalID: maybe(text) };
 const withdrawal = named('WebhookWithdrawal', {
   id: EntityID,
@@ -191,6 +224,7 @@ const membersOf: readonly (readonly [prefix: string, name: string, members: TPro
   ],
   ['DestinationCreated', 'DestinationCreatedWebhook', { destination }],
   ['Destination', 'DestinationWebhook', { destinationID: EntityID, externalID: maybe(text) }],
+  ['Subscription', 'SubscriptionWebhook', subscriptionMembers],
   // Of a series: its event types have no prefix of their own.
   ['', 'RecurringWebhook', seriesMembers],
 ];

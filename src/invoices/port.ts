@@ -1,4 +1,5 @@
 // What payments use of invoices beyond their rules and rows: a charge creates its invoice as the operation of invoices does.
+export { createInvoice, rescindInvoice } from './service-invoice.ts';
 export {
   decisiveOf,
   errorsOfNewInvoice,

@@ -25,7 +25,7 @@ import {
 import { noSavedCard } from './domain/payer/chargeable-customer.ts';
 import type { Payer } from './domain/payer/payer.ts';
 import type { Payment, PaymentTerms } from './domain/payment.ts';
-import type { ChargeableCustomers } from './port.ts';
+import type { ChargeableCustomers } from './chargeable-customers.ts';
 import { findPayment, type WithPayment } from './store/payments.ts';
 
 export type CardSourceDeps = {

@@ -1,8 +1,5 @@
-// What payments need of customers.
-import type { Database } from '../platform/database/database.ts';
-import type { ChargeableCustomer } from './domain/payer/chargeable-customer.ts';
-
-export type ChargeableCustomers = {
-  /** Undefined if the party has no such customer. The row stays locked until the transaction ends. */
-  chargeable(tx: Database, partyId: string, customerId: string): Promise<ChargeableCustomer | undefined>;
-};
+// What other modules may use of payments, and what payments need of customers.
+export type { ChargeableCustomers } from './chargeable-customers.ts';
+export type { StartPaymentDeps } from './api/create-payment.ts';
+export { chargeInvoice, outcomeOfCharge, type ChargeOutcome } from './charge-invoice.ts';
+export { findPayableInvoice } from './store/payments.ts';

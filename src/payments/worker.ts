@@ -51,6 +51,8 @@ export type PaymentJobDeps = SeriesWriteDeps & {
   readonly isPaused: (payment: Payment, now: Instant) => Promise<boolean>;
   /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
+  /** A payment for a subscription has ended. If this is lost, the subscription looks later. */
+  readonly wakeSubscription: (subscriptionId: string, at: Instant) => Promise<void>;
   /** Does not block. The email is already claimed by this node. */
   readonly sendPayerEmail: (payerEmail: PayerEmail, now: Instant) => void;
 };
@@ -228,5 +230,7 @@ async function write(
     inOne?.payment ?? (await storeEvents(db, stored, events, at, alsoWrite, true, nodeClock.now(), answer));
   if (!after) return 'versionConflict';
   const continues = ['reversing', 'capturing', 'cancelling'].includes(after.state.name);
+  const { subscriptionId } = payment.payer;
+  if (!continues && subscriptionId !== undefined) await deps.wakeSubscription(subscriptionId, at);
   return continues ? { payment: after, version: version + 1 } : 'over';
 }

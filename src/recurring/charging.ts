@@ -18,6 +18,7 @@ import {
 import type { Charging, DeclinedCharge, Evaluation } from './port.ts';
 import { queueReceipt, receiptSourceOf } from './receipt-source.ts';
 import {
+  findChargeOfSeries,
   findPendingAttempt,
   findPendingCharge,
   readChargeHistory,
@@ -76,6 +77,7 @@ export function openCharging({ cards, receipts }: Deps): Charging {
 
     recordOutcome: (tx, seriesId, member, ending, now) =>
       recordOutcome(cards, tx, { seriesId, member, ending }, now),
+    endOfCharge,
     holdEnded: storeHoldEnd,
     recordDecline: (tx, charge, answer, now) => recordDecline(cards, tx, charge, answer, now),
     queueReceipt: (tx, stored, receipt, now) => queueReceipt(receipts, tx, stored, receipt, now),
@@ -123,6 +125,13 @@ async function recordOutcome(
   }
   if (end.stop && end.stop.scope !== 'charge') await cards.expedite(tx, stored.handles.token, now);
   return stored;
+}
+
+async function endOfCharge(db: Database, seriesId: string, member: PaymentRef) {
+  const charge = await findChargeOfSeries(db, seriesId, member);
+  if (!charge) throw new Error(`Series ${seriesId} has no charge of invoice ${member.invoiceId}.`);
+  const { outcome, effect } = charge;
+  return { outcome, ...(effect === 'stop charge' ? ({ stop: 'charge' } as const) : {}) };
 }
 
 /** An event of a series is never earlier than the one before. */

@@ -123,6 +123,12 @@ export type Charging = {
     member: PaymentRef,
     capturedAt: Instant | undefined,
   ): Promise<StoredSeries | undefined>;
+  /** How a charge has ended, and whether no other charge of its invoice may follow. */
+  endOfCharge(
+    db: Database,
+    seriesId: string,
+    member: PaymentRef,
+  ): Promise<{ readonly outcome: string; readonly stop?: 'charge' }>;
   /** A decline with the payer present. Networks count these too; a final one stops charges of the card as well. */
   recordDecline(tx: Database, charge: DeclinedCharge, answer: NetworkDecline, now: Instant): Promise<void>;
   /** Queues the receipt as an email, if the payer has an address and this service sends emails. */

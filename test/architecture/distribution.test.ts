@@ -24,6 +24,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'card',
       'series',
       'payer_email',
+      'subscription',
       'destination',
       'withdrawal',
     ].flatMap((table) => [
@@ -124,6 +125,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'list_identities',
       'list_invoice_templates',
       'list_newest_payments',
+      'list_subscriptions_of_customer',
       'list_pending_refunds',
       'list_parties',
       'list_waiting_payments',

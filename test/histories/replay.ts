@@ -38,6 +38,13 @@ import {
 } from '../../src/payouts/store/withdrawals.ts';
 import { written, type Codec } from '../../src/platform/database/codec.ts';
 import { parameterOf } from '../../src/platform/database/statement.ts';
+import type { Instant } from '../../src/clock.ts';
+import {
+  evolve as evolveSubscription,
+  type Subscription,
+} from '../../src/subscriptions/domain/subscription.ts';
+import { subscriptionFact } from '../../src/subscriptions/store/codec.ts';
+import { loadSubscription } from '../../src/subscriptions/store/subscriptions.ts';
 import { databaseOf } from './recorded-database.ts';
 import type { History, RecordedFact, RecordedRow } from './recorded.ts';
 import { defined } from '../../src/defined.ts';
@@ -59,6 +66,7 @@ const followers: Readonly<Record<string, (history: History) => Promise<Compariso
   wallet: replayWallet,
   deposit: replayDeposit,
   wallet_transfer: replayTransfer,
+  subscription: replaySubscription,
   destination: replayDestination,
   withdrawal: replayWithdrawal,
 };
@@ -372,6 +380,16 @@ async function replayTransfer(history: History): Promise<Comparison[]> {
       replayed: facts,
     },
   ];
+}
+
+async function replaySubscription(history: History): Promise<Comparison[]> {
+  const row = ownRow(history);
+  let subscription: Subscription | undefined;
+  for (const { at, facts } of history.events)
+    for (const fact of facts)
+      subscription = evolveSubscription(subscription, subscriptionFact.read(fact), at as Instant);
+  const found = await loadSubscription(databaseOf([row]), history.id);
+  return [{ of: 'the subscription', recorded: found?.subscription, replayed: subscription }];
 }
 
 async function replayDestination(history: History): Promise<Comparison[]> {

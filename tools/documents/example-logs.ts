@@ -106,6 +106,38 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'consent_withdrawn', by: 'payer' },
     ),
   ],
+  SubscriptionsTopic: [
+    logOf(
+      { type: 'subscription_created', terms: subscriptionTerms() },
+      {
+        type: 'subscription_started',
+        schedule: { ...subscriptionSchedule(), anchor: '2026-01-20', anchorNumber: 1, leading: [] },
+      },
+      { type: 'period_created', period: subscriptionPeriod(1, '2026-01-20', '2026-02-20') },
+      { type: 'charge_started', number: 1, paymentId: '1Ek5pFYYx1t.1' },
+      { type: 'charge_postponed', number: 1, until: minute(24 * 60), why: 'recurrentRetryTooEarly' },
+      { type: 'charge_started', number: 1, paymentId: '1Ek5pFYYx1t.1' },
+      {
+        type: 'charge_failed',
+        number: 1,
+        declineClass: 'funds',
+        nextTryAt: minute(48 * 60),
+        givesUpAt: minute(26 * 24 * 60),
+      },
+      { type: 'charge_started', number: 1, paymentId: '1Ek5pFYYx1t.2' },
+      { type: 'period_paid', number: 1, by: 'charge' },
+      { type: 'subscription_paused', by: 'merchant', resumesAt: minute(40 * 24 * 60) },
+      { type: 'subscription_resumed' },
+      { type: 'period_created', period: subscriptionPeriod(2, '2026-02-20', '2026-03-20') },
+      { type: 'charge_started', number: 2, paymentId: '1Ek5pFYYx2u.1' },
+      { type: 'charge_failed', number: 2, declineClass: 'newCard', givesUpAt: minute(57 * 24 * 60) },
+      { type: 'subscription_unpaid', number: 2 },
+      { type: 'end_scheduled', afterNumber: 2, reason: 'payer' },
+      { type: 'subscription_parked', why: 'periodAhead' },
+      { type: 'period_closed', number: 2, outcome: 'unpaid' },
+      { type: 'subscription_ended', reason: 'payer' },
+    ),
+  ],
   WithdrawalsTopic: [
     logOf(withdrawalStarted('tZ0jUmlsV0'), { type: 'withdrawal_succeeded', reference: '900000000036' }),
     logOf(withdrawalStarted('tZ0jUmlsV1'), {
@@ -202,4 +234,53 @@ function logOf(...facts: readonly object[]): LoggedEvent<unknown>[] {
 
 function minute(count: number): Instant {
   return instantAt(createdAtMs + count * 60_000);
+}
+
+function subscriptionSchedule() {
+  return {
+    every: { count: 1, unit: 'M' },
+    zone: 'Europe/Moscow',
+    chargeAt: { from: '06:00', until: '10:00' },
+  };
+}
+
+function subscriptionTerms() {
+  return {
+    id: '1Ek5pFYYx0s',
+    partyId,
+    shopId,
+    customerId: '1DaQ7sKf3Zp',
+    createdAt,
+    currency: 'EUR',
+    startsWith: 'savedCard',
+    items: [{ product: 'Tea of the month', quantity: 1, priceMinor: 6_000 }],
+    schedule: { ...subscriptionSchedule(), anchor: 'atStart' },
+    catchUp: 'current',
+    dunning: {
+      name: 'usual',
+      version: 1,
+      tries: [1, 3],
+      at: { from: '06:00', until: '10:00' },
+      windowDays: 26,
+      finally: 'unpaid',
+    },
+    trialWithoutCard: 'unpaid',
+  };
+}
+
+function subscriptionPeriod(number: number, startsOn: string, endsOn: string) {
+  return {
+    number,
+    kind: 'regular',
+    startsOn,
+    endsOn,
+    startsAt: `${startsOn}T00:00:00.000000Z`,
+    endsAt: `${endsOn}T00:00:00.000000Z`,
+    dueAt: `${startsOn}T06:00:00.000000Z`,
+    lines: [{ product: 'Tea of the month', quantity: 1, priceMinor: 6_000 }],
+    amountMinor: 6_000,
+    creditMinor: 0,
+    invoiceId: `1Ek5pFYYx${number}${'stu'[number]}`,
+    outcome: 'open',
+  };
 }

@@ -10,6 +10,7 @@ const aboutTopics: Readonly<Record<Topic['name'], string>> = {
     'Invoices of a shop, with their payments and refunds. Events of one invoice arrive in order.',
   CustomersTopic: 'Customers of a shop and their bindings. Events of one customer arrive in order.',
   RecurringTopic: 'Series of recurring charges of a shop. Events of one series arrive in order.',
+  SubscriptionsTopic: 'Subscriptions of a shop. Events of one subscription arrive in order.',
   WithdrawalsTopic:
     'Payouts from the wallets of an identity, or from one of its wallets. In the body the topic is `WithdrawalTopic`, and `eventID` is a string that counts within the withdrawal.',
   DestinationsTopic:
@@ -35,6 +36,23 @@ const whenSent: Readonly<Record<string, string>> = {
   PaymentRefundCreated: 'A refund was created.',
   PaymentRefundSucceeded: 'The bank confirmed the refund.',
   PaymentRefundFailed: 'The refund failed. `error` says why.',
+  SubscriptionCreated: 'A subscription was created.',
+  SubscriptionStarted: 'Its first period starts.',
+  SubscriptionPeriodCreated:
+    'A period is due. With outcome `open` it is charged; `missed` and `skipped` periods are not, and a free one is `paid`.',
+  SubscriptionChargeStarted: 'A charge of the period was started.',
+  SubscriptionChargePostponed:
+    'Nothing was sent to the bank, because a rule does not allow the charge now. Without `nextTryAt` no try is left.',
+  SubscriptionChargeFailed:
+    'The charge failed. `nextTryAt` is the next try, `graceUntil` the end of all tries. Without `nextTryAt`, only the payer or you can help.',
+  SubscriptionPeriodPaid: 'The period was paid, by a charge or by the payer.',
+  SubscriptionPeriodClosed: 'The period is not tried any more, and its invoice was cancelled.',
+  SubscriptionUnpaid: 'The retries are over. Nothing is charged until the invoice of the period is paid.',
+  SubscriptionPaused: 'The subscription was paused. Without `resumesAt`, until you resume it.',
+  SubscriptionResumed: 'The subscription continues.',
+  SubscriptionEndScheduled: 'It ends after the period `endsAfterPeriod`.',
+  SubscriptionEnded: 'It ended. `endReason` says why.',
+  SubscriptionParked: 'Charging is stopped until the operator has looked, because something looks wrong.',
   CustomerCreated: 'A customer was created.',
   CustomerReady: 'The customer has an active binding and can be charged.',
   CustomerDeleted: 'You deleted the customer. The body shows it as it was before.',

@@ -66,6 +66,7 @@ const dueTables = [
   'binding',
   'card',
   'series',
+  'subscription',
   'payer_email',
   'destination',
   'withdrawal',

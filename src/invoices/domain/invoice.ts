@@ -41,6 +41,8 @@ export type InvoiceTerms = {
   readonly recurring?: MandateTerms;
   /** What the merchant sent, if they asked for an amount by chance. */
   readonly originalMinor?: bigint;
+  /** It asks for a period of it. */
+  readonly subscriptionId?: string;
 };
 
 export type InvoiceState =
@@ -119,6 +121,7 @@ export function invoiceCreated(
 ): InvoiceFact & { type: 'invoice_created' } {
   const { description, cart, bankAccount, clientInfo, externalId, templateId, recurring, originalMinor } =
     command;
+  const { subscriptionId } = command;
   return {
     type: 'invoice_created',
     terms: {
@@ -139,9 +142,15 @@ export function invoiceCreated(
         templateId,
         recurring,
         originalMinor,
+        subscriptionId,
       }),
     },
   };
+}
+
+/** Lines that no invoice may have. */
+export function wrongCart(cart: readonly CartLine[]) {
+  return cart.length === 0 || cart.length > maxCartLines ? refuse('invalidInvoiceCart') : undefined;
 }
 
 /** The amount, or the total of the cart. If both are given, they must be equal. */
@@ -149,7 +158,8 @@ function costOf(command: CreateInvoice): Outcome<bigint, 'invalidInvoiceCart' | 
   const { amountMinor, cart } = command;
   const wrong = (hint: string) => refuse('invalidInvoiceCost', { hint });
   if (!cart) return amountMinor === undefined ? wrong('Send `amount` or `cart`.') : accept(amountMinor);
-  if (cart.length === 0 || cart.length > maxCartLines) return refuse('invalidInvoiceCart');
+  const unfit = wrongCart(cart);
+  if (unfit) return unfit;
   const total = cart.reduce((sum, line) => sum + lineCostMinor(line), 0n);
   if (total > largestAmountMinor)
     return wrong(`The cart adds up to ${total}. The largest amount is ${largestAmountMinor}.`);

@@ -88,6 +88,7 @@ const terms: Codec<InvoiceTerms> = mapped(
     templateId: optional(text),
     recurring: optional(mandateTerms),
     originalMinor: optional(minorUnits),
+    subscriptionId: optional(text),
   }),
   {
     read: ({ amountMinor, currency: of, ...more }) => ({

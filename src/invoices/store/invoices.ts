@@ -45,6 +45,7 @@ const columns = {
   invoice_template_id: 'text?',
   recurring: stored('json?', mandateTerms),
   original_minor: 'int8?',
+  subscription_id: 'text?',
 } as const;
 /** Columns that payments write. */
 export const invoiceColumns = { ...columns, payment_in_progress: 'bool' } as const;
@@ -257,6 +258,7 @@ function rowOf(invoice: Invoice, version: number): Values<typeof columns> {
     invoice_template_id: invoice.templateId ?? null,
     recurring: invoice.recurring ?? null,
     original_minor: invoice.originalMinor ?? null,
+    subscription_id: invoice.subscriptionId ?? null,
   };
 }
 
@@ -279,6 +281,7 @@ export function invoiceFromRow(row: Values<typeof invoiceColumns>): StoredInvoic
       templateId: row.invoice_template_id,
       recurring: row.recurring,
       originalMinor: row.original_minor,
+      subscriptionId: row.subscription_id,
     }),
   };
   const { payment_in_progress: paymentInProgress } = row;

@@ -196,7 +196,7 @@ function recurrenceProblem(
 
 /** What the request of a payment means for its invoice. Charges without a payer follow their own request. */
 function recurrenceFor(
-  { caller, body }: PaymentRequest,
+  { caller, body }: PaymentAsked,
   command: Recurrence,
   invoice: Pick<PayableInvoice, 'recurring'> = {},
 ): Recurrence {
@@ -205,6 +205,8 @@ function recurrenceFor(
 }
 
 type PaymentRequest = EndpointRequest<Static<typeof InvoicePath>, undefined, PaymentParams>;
+/** What a payment follows from, also without a request. */
+type PaymentAsked = Pick<PaymentRequest, 'caller' | 'body' | 'now'>;
 /** How long a hold lasts is known with its terminal and card. */
 type WantedFlow = { readonly type: 'instant' } | Omit<StartPayment['flow'] & { type: 'hold' }, 'days'>;
 type Command = Omit<
@@ -234,7 +236,7 @@ async function startPayment(
 /** With `isLocked`, in a transaction that the rows it reads stay locked for. */
 export async function startPaymentOf(
   payable: NonNullable<Awaited<ReturnType<typeof findPayableInvoice>>>,
-  request: PaymentRequest,
+  request: PaymentAsked,
   made: NewPayment,
   isLocked: boolean,
   deps: StartPaymentDeps,
@@ -292,7 +294,7 @@ async function storePayment(
   },
   deps: StartPaymentDeps,
   isLocked: boolean,
-  { body, now }: Pick<PaymentRequest, 'body' | 'now'>,
+  { body, now }: PaymentAsked,
 ) {
   const selected = await selectCard(made.source, { ...deps, db }, invoice, isLocked);
   if (!selected.ok) return selected;
@@ -315,7 +317,7 @@ async function storePayment(
 
 async function wishOf(
   shop: Shop,
-  { body }: PaymentRequest,
+  { body }: PaymentAsked,
   card: CardDetails,
   { payerAttempts }: StartPaymentDeps,
 ): Promise<Outcome<KeptWish, 'authenticationMismatch'>> {
@@ -345,7 +347,7 @@ async function flowWithDays(
 /** What the shop's own settings say: a refusal, or warnings about the consent. Most payments need no lookup. */
 async function allowedByShop(
   { partyId, id: shopId }: Shop,
-  { caller, body }: PaymentRequest,
+  { caller, body }: PaymentAsked,
   { makeRecurrent, recurrentTerms }: Recurrence,
   { db, consents }: Pick<StartPaymentDeps, 'db' | 'consents'>,
 ): Promise<Outcome<Warning[], 'operationNotPermitted'>> {

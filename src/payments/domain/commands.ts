@@ -24,6 +24,7 @@ export type PayableInvoice = {
   readonly changedAt: Instant;
   /** What the merchant wants: the payment of a present payer saves the card, on these terms. */
   readonly recurring?: MandateTerms;
+  readonly subscriptionId?: string;
 };
 
 export type Recurrence = Pick<PaymentTerms, 'makeRecurrent' | 'recurrentTerms'>;
@@ -72,12 +73,13 @@ export function startedBy(
   invoice: PayableInvoice,
   now: Instant,
 ): PaymentFact & { type: 'payment_started' } {
-  const { id: invoiceId, partyId, shopId, amount } = invoice;
+  const { id: invoiceId, partyId, shopId, amount, subscriptionId } = invoice;
   const { flow } = command;
   return {
     type: 'payment_started',
     terms: {
       ...command,
+      payer: { ...command.payer, ...defined({ subscriptionId }) },
       invoiceId,
       id: String(invoice.paymentsMade + 1),
       partyId,

@@ -53,6 +53,7 @@ const payerMembers = {
   token: text,
   contactInfo,
   redirectUrl: optional(text),
+  subscriptionId: optional(text),
 };
 const chain = {
   seriesId: text,
@@ -79,7 +80,13 @@ const payer: Codec<Payer> = variants<Payer, 'type'>('type', {
     paymentSystem: optional(paymentSystem),
     parent: object({ invoiceId: text, paymentId: text }),
   },
-  customer: { ...payerMembers, ...chain, customerId: text, bindingId: text, card: cardDetails },
+  customer: {
+    ...payerMembers,
+    ...chain,
+    customerId: text,
+    bindingId: text,
+    card: cardDetails,
+  },
 });
 
 const flow: Codec<Flow> = variants<Flow, 'type'>('type', {

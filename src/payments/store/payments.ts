@@ -179,9 +179,10 @@ const readPayableInvoice = readStatement({
     created_at: 'timestamptz',
     changed_at: 'timestamptz',
     recurring: stored('json?', mandateTerms),
+    subscription_id: 'text?',
   },
   text: `select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
-           created_at, changed_at, recurring
+           created_at, changed_at, recurring, subscription_id
          from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
@@ -208,7 +209,7 @@ export async function findPayableInvoice(
         paymentsMade: row.payments_made,
         createdAt: row.created_at,
         changedAt: row.changed_at,
-        ...defined({ recurring: row.recurring }),
+        ...defined({ recurring: row.recurring, subscriptionId: row.subscription_id }),
       },
     }
   );

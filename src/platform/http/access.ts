@@ -21,6 +21,8 @@ export const scopes = [
   'shops:read',
   'webhooks:read',
   'webhooks:write',
+  'subscriptions:read',
+  'subscriptions:write',
   'sandbox',
   'wallets:write',
 ] as const;

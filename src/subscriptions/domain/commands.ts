@@ -6,7 +6,7 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { dateText, isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { checkPolicy } from './dunning.ts';
-import { createDue, skipStarted } from './period-rows.ts';
+import { createDue, createStarted, skipStarted } from './period-rows.ts';
 import { sumOf } from './proration.ts';
 import { checkSchedule, firstNumberOf, layOut, periodDates, type Schedule } from './schedule.ts';
 import {
@@ -175,11 +175,12 @@ export function decidePause(
     by,
     resumesAt,
     openPeriods,
+    invoiceId,
   }: {
     readonly by: 'payer' | 'merchant';
     readonly resumesAt?: Instant;
     readonly openPeriods: 'keepTrying' | 'forgive';
-  },
+  } & Pick<NewIds, 'invoiceId'>,
   now: Instant,
 ): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidRequest' | 'subscriptionChargePending'> {
   if (subscription.phase !== 'running') return wrongPhase(subscription);
@@ -188,8 +189,10 @@ export function decidePause(
   const { open } = subscription;
   if (openPeriods === 'forgive' && open.some(({ charging }) => charging !== undefined))
     return refuse('subscriptionChargePending');
-  const forgiven = openPeriods === 'forgive' ? closing(open, 'forgiven') : [];
-  return accept([...forgiven, { type: 'subscription_paused', by, ...defined({ resumesAt }) }]);
+  const started = createStarted(subscription, now, invoiceId);
+  const after = evolveAll(subscription, started, now);
+  const forgiven = openPeriods === 'forgive' ? closing(after.open, 'forgiven') : [];
+  return accept([...started, ...forgiven, { type: 'subscription_paused', by, ...defined({ resumesAt }) }]);
 }
 
 /** The time of the pause is never charged. */

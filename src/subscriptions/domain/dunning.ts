@@ -48,6 +48,14 @@ export const monthlyPolicy: DunningPolicy = {
   finally: 'unpaid',
 };
 
+/** The policy of a schedule whose merchant says only what follows. Undefined if its periods are too short for a retry. */
+export function usualPolicy({ count, unit }: Every, action: DunningPolicy['finally']): DunningPolicy | undefined {
+  const windowDays = Math.min(monthlyPolicy.windowDays, count * shortestDays[unit] - 2);
+  if (windowDays < 1) return undefined;
+  const tries = monthlyPolicy.tries.filter((day) => day <= windowDays);
+  return { ...monthlyPolicy, name: 'usual', tries, windowDays, finally: action };
+}
+
 /** Where the policy says nothing: an unclear decline is tried less often, an issuer once. */
 const defaultMaxTries: Readonly<Partial<Record<HealedByTime, number>>> = { vague: 3, issuer: 1 };
 const dayMs = 86_400_000;

@@ -59,7 +59,34 @@ function uncharged(subscription: Subscription, next: NextPeriod, outcome: 'misse
 
 /** All periods that are due, by the policy for those that are late. At most one of them is charged. */
 export function createDue(subscription: Subscription, now: Instant, invoiceId: string): Created[] {
-  const due = nextPeriods(subscription, ({ dueAt }) => dueAt <= now);
+  return createFor(
+    subscription,
+    nextPeriods(subscription, ({ dueAt }) => dueAt <= now),
+    now,
+    invoiceId,
+  );
+}
+
+/**
+ * At the start of a pause: what has started belongs to the time before it. Another open period is not joined by a second one, so it is
+ * missed then.
+ */
+export function createStarted(subscription: Subscription, now: Instant, invoiceId: string): Created[] {
+  const started = nextPeriods(subscription, ({ startsAt }) => startsAt < now);
+  const isOpen = subscription.open.some(({ outcome }) => outcome === 'open');
+  if (isOpen && !subscription.terms.dunning.stack)
+    return started.map((next) => created(uncharged(subscription, next, 'missed')));
+  const rows = createFor(subscription, started, now, invoiceId);
+  const others = started.slice(rows.length).map((next) => created(uncharged(subscription, next, 'missed')));
+  return [...rows, ...others];
+}
+
+function createFor(
+  subscription: Subscription,
+  due: readonly NextPeriod[],
+  now: Instant,
+  invoiceId: string,
+): Created[] {
   const { catchUp } = subscription.terms;
   const charged = catchUp === 'all' ? due[0] : due.at(-1);
   const isTooLate = catchUp === 'none' && charged && now > laterBy(charged.dueAt, maxLateMs);

@@ -45,6 +45,7 @@ const terms: SubscriptionTerms = {
   id: 'S',
   partyId: 'P',
   shopId: 'shop',
+    customerId: 'C',
   createdAt: start,
   currency: 'RUB' as Currency,
   startsWith: 'savedCard',
@@ -489,9 +490,9 @@ describe('a charge at the bank', () => {
     const { subscription } = sent();
     expect(codeOf(decideForgive(subscription, 1, start))).toBe('subscriptionChargePending');
     expect(codeOf(decideTry(subscription, 'merchant'))).toBe('subscriptionChargePending');
-    expect(codeOf(decidePause(subscription, { by: 'payer', openPeriods: 'forgive' }, start))).toBe(
-      'subscriptionChargePending',
-    );
+    expect(
+      codeOf(decidePause(subscription, { by: 'payer', openPeriods: 'forgive', invoiceId: 'I' }, start)),
+    ).toBe('subscriptionChargePending');
   });
 });
 
@@ -501,7 +502,7 @@ describe('a pause', () => {
       accepted(
         decidePause(
           life.subscription,
-          { by: 'payer', openPeriods: 'keepTrying', ...(resumesAt ? { resumesAt } : {}) },
+          { by: 'payer', openPeriods: 'keepTrying', invoiceId: 'I', ...(resumesAt ? { resumesAt } : {}) },
           now,
         ),
       ),
@@ -540,6 +541,26 @@ describe('a pause', () => {
     const now = laterBy(resumesAt, lateMs);
     other.take(accepted(decideResume(other.subscription, now)), now);
     expect(other.until(laterBy(now, day)).outcomes()).toEqual(rows);
+  });
+
+  test('that begins in a period without a row leaves the charge of it as it was due', () => {
+    const life = new Life(terms).until(at('2027-02-10T00:00'));
+    pause(life, at('2027-02-28T03:00'), at('2027-04-10T00:00'));
+    life.until(at('2027-05-01T00:00'));
+    expect(life.outcomes()).toEqual(['1 paid', '2 paid', '3 skipped', '4 paid']);
+    expect(datesOf(life).slice(1)).toEqual(['2027-02-28T06:00', '2027-04-30T06:00']);
+  });
+
+  test('that begins while a period is unpaid leaves the one that has started to the merchant', () => {
+    const answers = Array.from({ length: 3 }, (_, index) => index + 1);
+    const life = new Life(terms, (charge) =>
+      answers.includes(charge)
+        ? { outcome: 'refused', code: 'recurrentPeriodAlreadyCharged' }
+        : { outcome: 'captured' },
+    );
+    life.wake(start);
+    pause(life, at('2027-03-01T00:00'));
+    expect(life.outcomes()).toEqual(['1 open', '2 missed']);
   });
 
   test('without an end waits for the merchant, and its open invoice is still tried', () => {
@@ -607,7 +628,9 @@ describe('a pause', () => {
   test('can forgive what is open', () => {
     const life = new Life(terms, failing(1)).until(start);
     life.take(
-      accepted(decidePause(life.subscription, { by: 'merchant', openPeriods: 'forgive' }, start)),
+      accepted(
+        decidePause(life.subscription, { by: 'merchant', openPeriods: 'forgive', invoiceId: 'I' }, start),
+      ),
       start,
     );
     expect(life.outcomes()).toEqual(['1 forgiven']);
@@ -616,7 +639,13 @@ describe('a pause', () => {
   test('cannot end in the past', () => {
     const { subscription } = new Life(terms).until(start);
     expect(
-      codeOf(decidePause(subscription, { by: 'payer', openPeriods: 'keepTrying', resumesAt: start }, start)),
+      codeOf(
+        decidePause(
+          subscription,
+          { by: 'payer', openPeriods: 'keepTrying', invoiceId: 'I', resumesAt: start },
+          start,
+        ),
+      ),
     ).toBe('invalidRequest');
   });
 });

@@ -29,6 +29,8 @@ export type SubscriptionTerms = {
   readonly id: string;
   readonly partyId: string;
   readonly shopId: string;
+  /** Whose saved card is charged. */
+  readonly customerId: string;
   readonly createdAt: Instant;
   readonly currency: Currency;
   readonly startsWith: 'firstPayment' | 'savedCard';
@@ -40,6 +42,8 @@ export type SubscriptionTerms = {
   readonly dunning: DunningPolicy;
   /** If no card is there for the first charge after the trial. */
   readonly trialWithoutCard: DunningPolicy['finally'];
+  readonly externalId?: string;
+  readonly metadata?: object;
 };
 
 export type PeriodOutcome = 'open' | 'paid' | 'unpaid' | 'forgiven' | 'skipped' | 'missed';

@@ -25,7 +25,12 @@ export type PublishedKey = {
 };
 
 /** Webhooks of identities have other topics and are managed by the wallets API. */
-export const topicsOfShop = ['InvoicesTopic', 'CustomersTopic', 'RecurringTopic'] as const;
+export const topicsOfShop = [
+  'InvoicesTopic',
+  'CustomersTopic',
+  'RecurringTopic',
+  'SubscriptionsTopic',
+] as const;
 export function isOfShop({ topic }: Pick<Webhook, 'topic'>): boolean {
   return (topicsOfShop as readonly string[]).includes(topic);
 }

@@ -398,6 +398,7 @@ describe('a job', () => {
       isPaused: () => Promise.resolve(false),
       alternateTerminal: ({ terminal }) => Promise.resolve(terminal.id === 'T1' ? second : first),
       returnUrlOf: () => 'https://pay.example/return',
+      wakeSubscription: () => Promise.resolve(),
       sendPayerEmail: () => {},
     };
     return { tools, asked };

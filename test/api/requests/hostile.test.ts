@@ -584,6 +584,7 @@ describe('a fuzz run of hostile requests', () => {
            union all select from wallet where wallet_id = aggregate_id
            union all select from deposit where deposit_id = aggregate_id
            union all select from destination where destination_id = aggregate_id
+           union all select from subscription where subscription_id = aggregate_id
            union all select from withdrawal where withdrawal_id = aggregate_id
            union all select from wallet_transfer where transfer_id = aggregate_id)
          union all
@@ -608,6 +609,7 @@ describe('a fuzz run of hostile requests', () => {
            union all select from wallet where operation = 'createWallet' and wallet_id = entity_id
            union all select from destination where operation = 'createDestination' and destination_id = entity_id
            union all select from consent_link where operation = 'createConsentLink' and consent_link_id = entity_id
+           union all select from subscription where operation = 'createSubscription' and subscription_id = entity_id
            union all select from withdrawal where operation = 'createWithdrawal' and withdrawal_id = entity_id
            union all select from wallet_transfer where operation = 'createTransfer' and transfer_id = entity_id)`,
       ),

@@ -39,6 +39,7 @@ function termsOf(plan: Plan): SubscriptionTerms {
     id: `subscription ${plan.seed}`,
     partyId: 'P',
     shopId: 'S',
+    customerId: 'C',
     createdAt: instant(plan.startsAt),
     currency: 'RUB' as Currency,
     startsWith: 'savedCard',
@@ -122,7 +123,9 @@ function factsOf(subscription: Subscription, act: Act, now: Instant): readonly S
     case 'pause': {
       const resumes = act.resumesAt === undefined ? {} : { resumesAt: instant(act.resumesAt) };
       const openPeriods = act.forgives ? 'forgive' : 'keepTrying';
-      return factsIn(decidePause(subscription, { by: 'payer', openPeriods, ...resumes }, now));
+      return factsIn(
+        decidePause(subscription, { by: 'payer', openPeriods, invoiceId: 'paused', ...resumes }, now),
+      );
     }
     case 'resume':
       return factsIn(decideResume(subscription, now));

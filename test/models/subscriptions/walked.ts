@@ -339,6 +339,31 @@ class Walk {
       this.addRow(span, 'skipped');
   }
 
+  /** What started before a pause is not of the time of the pause. It is charged when it is due, unless an older one is unpaid. */
+  startBeforePause(now: Micros): void {
+    const isWaiting = this.unpaid.length > 0;
+    let isAsked = false;
+    for (let span = this.nextSpan(); span && this.startOfSpan(span) < now; span = this.nextSpan()) {
+      const due = this.dueAt(span);
+      const price = this.fullPrice(span, this.laterPrice ?? this.price);
+      const following = this.spans[span.number];
+      const isLast = this.lastNumber !== undefined && span.number >= this.lastNumber;
+      const isNewest =
+        !following || isLast || Math.max(startOf(this.zone, span.until), this.startOfSpan(span)) >= now;
+      const isLate = this.plan.catchUp === 'none' && now - due > 72 * hour;
+      const isTurn = this.plan.catchUp === 'all' ? !isAsked : isNewest && !isLate;
+      isAsked = true;
+      if (isWaiting || !isTurn) {
+        this.addRow(span, price === 0 ? 'paid' : 'missed');
+        continue;
+      }
+      const credit = Math.min(this.balance, price);
+      const row = this.addRow(span, price === credit ? 'paid' : 'open', credit);
+      if (row.outcome === 'paid') this.collected = credit;
+      else this.unpaid.push({ row, tries: 0, isKnownFailed: false, tryAt: due });
+    }
+  }
+
   /** The pause is over at this time, whenever the service looks. */
   resume(at: Micros): void {
     this.skip(at);
@@ -352,7 +377,8 @@ class Walk {
     const [oldest] = this.unpaid;
     switch (act.does) {
       case 'pause':
-        if (this.phase !== 'running') return;
+        if (this.phase !== 'running' || (act.resumesAt ?? Infinity) <= act.at) return;
+        this.startBeforePause(act.at);
         if (act.forgives) for (const open of this.unpaid) this.drop(open, 'forgiven');
         this.phase = 'paused';
         this.pause = { until: act.resumesAt };

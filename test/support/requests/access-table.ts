@@ -6,6 +6,7 @@ import { cardBody, paymentResourcesUrl } from '../worlds/cards.ts';
 import { consentLinksUrl, dearer } from '../worlds/consent-links.ts';
 import { customersUrl } from '../worlds/customer-world.ts';
 import { invoicesUrl, order, template, templatesUrl } from '../worlds/invoices.ts';
+import { subscriptionsUrl } from '../subscriptions/subscription-world.ts';
 import { card } from '../worlds/payout-world.ts';
 import { nowhere, webhooksUrl } from '../receivers/webhooks.ts';
 
@@ -24,6 +25,8 @@ export const scopes = [
   'shops:read',
   'webhooks:read',
   'webhooks:write',
+  'subscriptions:read',
+  'subscriptions:write',
   'sandbox',
 ] as const;
 export const entities = ['own', 'foreign', 'unknown'] as const;
@@ -103,6 +106,10 @@ const noShop: Expected = { status: 404, body: { message: 'Shop not found', hint:
 const noConsentLink: Expected = {
   status: 404,
   body: { message: 'Consent link not found', hint: expect.any(String) },
+};
+const noSubscription: Expected = {
+  status: 404,
+  body: { message: 'Subscription not found', hint: expect.any(String) },
 };
 const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found', hint: expect.any(String) } };
 const noFault: Expected = {
@@ -661,6 +668,66 @@ export const expectations: Record<string, Row> = {
     scope: 'payments:write',
     request: ({ invoiceId }) => post(`${consentLinksUrl}/${invoiceId}/cancel`),
     toKey: always(noConsentLink),
+    toOtherTokens: unauthorized,
+  },
+  createSubscription: {
+    scope: 'subscriptions:write',
+    request: ({ customerId }) =>
+      post(subscriptionsUrl, {
+        customerID: customerId,
+        items: [{ product: 'Tea', price: 100 }],
+        every: 'P1M',
+        timeZone: 'UTC',
+      }),
+    toKey: { own: { status: 400 }, foreign: noCustomer, unknown: noCustomer },
+    toOtherTokens: unauthorized,
+  },
+  findSubscription: {
+    scope: 'subscriptions:read',
+    request: ({ externalId }) => get(`${subscriptionsUrl}?externalID=${externalId}`),
+    toKey: always(noSubscription),
+    toOtherTokens: noSubscription,
+  },
+  getSubscription: {
+    scope: 'subscriptions:read',
+    request: ({ invoiceId }) => get(`${subscriptionsUrl}/${invoiceId}`),
+    toKey: always(noSubscription),
+    toOtherTokens: noSubscription,
+  },
+  listCustomerSubscriptions: {
+    scope: 'subscriptions:read',
+    request: ({ customerId }) => get(`${customersUrl}/${customerId}/subscriptions`),
+    toKey: always({ status: 200, body: [] }),
+    toOtherTokens: unauthorized,
+  },
+  listSubscriptionPeriods: {
+    scope: 'subscriptions:read',
+    request: ({ invoiceId }) => get(`${subscriptionsUrl}/${invoiceId}/periods`),
+    toKey: always(noSubscription),
+    toOtherTokens: noSubscription,
+  },
+  listUpcomingPeriods: {
+    scope: 'subscriptions:read',
+    request: ({ invoiceId }) => get(`${subscriptionsUrl}/${invoiceId}/upcoming`),
+    toKey: always(noSubscription),
+    toOtherTokens: noSubscription,
+  },
+  cancelSubscription: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/cancel`, { when: 'now' }),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
+  pauseSubscription: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/pause`, {}),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
+  resumeSubscription: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/resume`),
+    toKey: always(noSubscription),
     toOtherTokens: unauthorized,
   },
   createIdentity: {

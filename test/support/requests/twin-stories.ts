@@ -186,6 +186,21 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   const charge = { invoice: charged, payment: { payer: customerPayer, flow, metadata } };
   for (const _ of ['first', 'repeat']) await post(`${processing}/charges`, charge);
 
+  // Subscriptions.
+  const subscription = await create(`${processing}/subscriptions`, {
+    customerID: customer.id,
+    items: [{ product: 'Tea', price: 1_000, quantity: 1, taxMode: cart[0]?.taxMode }],
+    every: 'P1M',
+    timeZone: 'UTC',
+    anchorDay: 15,
+    trialDays: 7,
+    periods: 3,
+    metadata,
+  });
+  const subscriptionUrl = `${processing}/subscriptions/${subscription.id}`;
+  await post(`${subscriptionUrl}/cancel`, { when: 'periodEnd', by: 'payer' });
+  await post(`${subscriptionUrl}/pause`, { resumesAt: later, openPeriods: 'keepTrying' });
+
   // Payouts.
   const person = { provider: 'test', class: 'person', name: 'Ada', metadata };
   const { id: identity } = await create('/wallet/v0/identities', person);
@@ -230,6 +245,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     withdrawalID: withdrawal.id,
     w2wTransferID: transfer.id,
     consentLinkID: consentLink.id,
+    subscriptionID: subscription.id,
     invoiceTemplateID: invoiceTemplate.id,
     externalID: 'story-1',
     token,
@@ -283,9 +299,9 @@ function idOf(body: any): unknown {
   );
 }
 
-/** IDs of all kinds, what is random, and the bank's numbers. */
+/** IDs of all kinds, what is random or follows from an ID, and the bank's numbers. */
 const secretName =
-  /^(id|(?!external)\w+ID|token|payload|authData|signingSecret|\w*(Token|Session|[kK]ey)|rrn|reference|approvalCode)$/;
+  /^(id|(?!external)\w+ID|token|payload|authData|signingSecret|\w*(Token|Session|[kK]ey)|rrn|reference|approvalCode|nextActionAt|dueAt)$/;
 
 function collectSecrets(value: unknown, secrets: Set<string>): void {
   if (typeof value !== 'object' || value === null) return;

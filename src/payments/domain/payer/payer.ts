@@ -18,6 +18,8 @@ export type Payer = {
   readonly token: string;
   readonly contactInfo: ContactInfo;
   readonly redirectUrl?: string;
+  /** Whose period the invoice is of. It becomes due when the payment has ended. */
+  readonly subscriptionId?: string;
 } & (
   | {
       /** The payer is present with a card. */

@@ -107,6 +107,14 @@ export const errorCatalogue = {
       advice:
         'Read the status of the consent link. If the payer does not finish within 30 minutes it is `open` again.',
     },
+    invalidSubscriptionStatus: {
+      message: 'The status of the subscription does not allow this',
+      advice: 'Read its `status`. Only a running subscription is paused, only a paused one resumed, and an ended one stays as it is.',
+    },
+    subscriptionChargePending: {
+      message: 'A charge of the subscription is at the bank. Wait for its outcome.',
+      advice: 'Read the subscription until no open period is `isCharging`, or send `keepTrying`.',
+    },
     customerNotReady: {
       message: 'Specified customer is not ready',
       advice: 'Save a card for the customer first. A customer is `ready` once a binding has succeeded.',
@@ -316,6 +324,10 @@ export const errorCatalogue = {
     consentLinkNotFound: {
       message: 'Consent link not found',
       advice: 'Check the ID. The creation of the link returned it.',
+    },
+    subscriptionNotFound: {
+      message: 'Subscription not found',
+      advice: 'Check the ID. `GET …/customers/{customerID}/subscriptions` lists those of a customer.',
     },
     webhookNotFound: {
       message: 'Webhook not found',

@@ -1,0 +1,68 @@
+// A charge that the service makes automatically: the payment of an invoice with a customer's saved card, by the same steps as the operation.
+import type { Instant } from '../clock.ts';
+import { defined } from '../defined.ts';
+import type { DeclineClass } from '../acquiring/domain/decline-class.ts';
+import type { Database } from '../platform/database/database.ts';
+import { requestFingerprint } from '../platform/http/idempotent-create.ts';
+import type { Charging } from '../recurring/port.ts';
+import { refuse } from '../refusal.ts';
+import { commandOf, startPaymentOf, type StartPaymentDeps } from './api/create-payment.ts';
+import { isTaken, publicStatus } from './domain/payment.ts';
+import { findPayableInvoice, loadPayment } from './store/payments.ts';
+
+export type ChargeAsked = {
+  readonly partyId: string;
+  readonly invoiceId: string;
+  readonly customerId: string;
+};
+
+/** Within a transaction. The shop has agreed to it, so the rules for its own API keys apply. */
+export async function chargeInvoice(
+  { partyId, invoiceId, customerId }: ChargeAsked,
+  now: Instant,
+  deps: StartPaymentDeps,
+) {
+  const payable = await findPayableInvoice(deps.db, partyId, invoiceId);
+  if (!payable) return refuse('invoiceNotFound');
+  const caller = { kind: 'apiKey', keyId: 'subscription', partyId, scopes: [] } as const;
+  const payer = { payerType: 'CustomerPayer', customerID: customerId } as const;
+  const body = { flow: { type: 'PaymentFlowInstant' }, payer } as const;
+  const source = { from: 'customer', caller, payer, now } as const;
+  const made = { command: commandOf(body, undefined), source, fingerprint: requestFingerprint([]) };
+  return startPaymentOf(payable, { caller, body, now }, made, true, deps);
+}
+
+export type ChargeOutcome =
+  | { readonly outcome: 'captured' }
+  | { readonly outcome: 'unsent' | 'cancelled'; readonly retryAfter?: Instant }
+  | {
+      readonly outcome: 'failed';
+      readonly declineClass: DeclineClass;
+      readonly stop?: 'charge';
+      readonly retryAfter?: Instant;
+    };
+
+/** Undefined while the outcome is not known. */
+export async function outcomeOfCharge(
+  name: { readonly invoiceId: string; readonly paymentId: string },
+  invoiceCreatedAt: Instant,
+  now: Instant,
+  { db, charging }: { readonly db: Database; readonly charging: Charging },
+): Promise<ChargeOutcome | undefined> {
+  const stored = await loadPayment(db, name);
+  if (!stored) throw new Error(`Payment ${name.invoiceId}/${name.paymentId} of a subscription is not found.`);
+  const { state, payer, amount } = stored.payment;
+  if (isTaken(state)) return { outcome: 'captured' };
+  const status = publicStatus[state.name];
+  if (status === 'pending' || status === 'processed') return undefined;
+  if (!('seriesId' in payer)) throw new Error('A subscription is charged through a series.');
+  const { seriesId } = payer;
+  const charge = { invoiceId: name.invoiceId, invoiceCreatedAt, amount };
+  const next = await charging.preview(db, seriesId, charge, now);
+  const wait = next && !next.decision.may ? defined({ retryAfter: next.decision.retryAfter }) : {};
+  if (state.name !== 'failed') return { outcome: 'cancelled', ...wait };
+  const { outcome, stop } = await charging.endOfCharge(db, seriesId, name);
+  if (outcome === 'unsent') return { outcome: 'unsent', ...wait };
+  const { declineClass = 'technical' } = state;
+  return { outcome: 'failed', declineClass, ...defined({ stop }), ...wait };
+}

@@ -1,0 +1,120 @@
+// What a merchant does with a subscription: ends, pauses and resumes it.
+import { Type } from 'typebox';
+import type { Instant } from '../../clock.ts';
+import { latest } from '../../clock.ts';
+import { defined } from '../../defined.ts';
+import type { Ids } from '../../ids.ts';
+import { tradingRefusals } from '../../merchants/domain/party.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import { retryOnConflict, type Database } from '../../platform/database/database.ts';
+import { allOrNothing } from '../../platform/database/all-or-nothing.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { DateTime, instantOf } from '../../platform/http/schemas.ts';
+import type { JobRunner } from '../../platform/jobs/job-runner.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { decideCancel, decidePause, decideResume } from '../domain/commands.ts';
+import type { Subscription, SubscriptionFact } from '../domain/subscription.ts';
+import { findSubscription } from '../store/subscriptions.ts';
+import { writeFacts } from '../write-facts.ts';
+import { subscriptionBody, SubscriptionPath, SubscriptionSchema } from './schema.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly merchants: Merchants;
+  readonly jobs: Pick<JobRunner, 'wake'>;
+};
+
+const common = {
+  access: { scope: 'subscriptions:write' },
+  method: 'POST',
+  tag: 'Subscriptions',
+  params: SubscriptionPath,
+  status: 200,
+  response: SubscriptionSchema,
+} as const;
+
+const changeTries = 10;
+
+async function change<Code extends string>(
+  { caller, params, now }: { caller: { partyId: string }; params: { subscriptionID: string }; now: Instant },
+  { db, merchants, jobs }: Deps,
+  decide: (subscription: Subscription, now: Instant) => Outcome<readonly SubscriptionFact[], Code>,
+) {
+  const attempt = () =>
+    allOrNothing(db, async (tx) => {
+      const stored = await findSubscription(tx, caller.partyId, params.subscriptionID);
+      if (!stored) return refuse('subscriptionNotFound');
+      const shop = await merchants.trading(stored.subscription.terms);
+      if (!shop.ok) return shop;
+      const decision = decide(stored.subscription, latest(now, stored.changedAt));
+      if (!decision.ok) return decision;
+      const written = await writeFacts(tx, stored, decision.value, now, merchants);
+      return written ? accept(subscriptionBody(written.subscription)) : 'versionConflict';
+    });
+  const outcome = await retryOnConflict(`subscription ${params.subscriptionID}`, attempt, changeTries);
+  if (outcome.ok) db.afterCommit(() => jobs.wake());
+  return outcome;
+}
+
+const errors = ['subscriptionNotFound', 'invalidSubscriptionStatus', ...tradingRefusals] as const;
+
+export const cancelSubscription = endpoint({
+  ...common,
+  operation: 'cancelSubscription',
+  path: '/v2/processing/subscriptions/{subscriptionID}/cancel',
+  summary: 'Cancel a subscription',
+  description:
+    'At the end of its period, or now. A charge at the bank is finished. Nothing is refunded. What is unpaid is not tried again.',
+  body: Type.Object(
+    {
+      when: Type.Enum(['periodEnd', 'now']),
+      by: Type.Optional(Type.Enum(['payer', 'merchant'], { default: 'merchant' })),
+    },
+    { title: 'CancelSubscription' },
+  ),
+  bodyExample: { when: 'periodEnd' },
+  errors,
+  handle: (request, deps: Deps) => {
+    const { when, by = 'merchant' } = request.body;
+    return change(request, deps, (subscription) => decideCancel(subscription, { when, by }));
+  },
+});
+
+export const pauseSubscription = endpoint({
+  ...common,
+  operation: 'pauseSubscription',
+  path: '/v2/processing/subscriptions/{subscriptionID}/pause',
+  summary: 'Pause a subscription',
+  description: 'Periods that start meanwhile are `skipped`. Numbers and dates of later ones stay as they were.',
+  body: Type.Object(
+    {
+      resumesAt: Type.Optional({ ...DateTime, description: 'Without it, until you resume it.' }),
+      openPeriods: Type.Optional(
+        Type.Enum(['keepTrying', 'forgive'], { default: 'keepTrying', description: 'What is not paid yet.' }),
+      ),
+      by: Type.Optional(Type.Enum(['payer', 'merchant'], { default: 'merchant' })),
+    },
+    { title: 'PauseSubscription' },
+  ),
+  bodyExample: {},
+  errors: [...errors, 'subscriptionChargePending'],
+  handle: (request, deps: Deps) => {
+    const { resumesAt, openPeriods = 'keepTrying', by = 'merchant' } = request.body;
+    const until = resumesAt === undefined ? undefined : instantOf(resumesAt);
+    const invoiceId = deps.ids.next();
+    return change(request, deps, (subscription, now) =>
+      decidePause(subscription, { by, openPeriods, invoiceId, ...defined({ resumesAt: until }) }, now),
+    );
+  },
+});
+
+export const resumeSubscription = endpoint({
+  ...common,
+  operation: 'resumeSubscription',
+  path: '/v2/processing/subscriptions/{subscriptionID}/resume',
+  summary: 'Resume a subscription',
+  description: 'The time of the pause is not charged. The next charge is for the next period that starts.',
+  errors,
+  handle: (request, deps: Deps) => change(request, deps, decideResume),
+});

@@ -1,0 +1,213 @@
+// The shapes of subscriptions in the API.
+import { Type, type Static } from 'typebox';
+import { declineClasses } from '../../acquiring/domain/decline-class.ts';
+
+import { defined } from '../../defined.ts';
+import { cartBody, cartOf, CartParams, CartSchema } from '../../invoices/api/schema.ts';
+import { Amount, CurrencyCode, DateTime, EntityID, ExternalID, Metadata } from '../../platform/http/schemas.ts';
+import type { Every } from '../../retry-rules/domain/periods.ts';
+import type { Upcoming } from '../domain/period-rows.ts';
+import { nextAction, statusOf, type Period, type Subscription } from '../domain/subscription.ts';
+
+const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+const Time = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
+const ifUnpaid = ['unpaid', 'end', 'pause'] as const;
+const catchUps = ['current', 'all', 'none'] as const;
+const statuses = ['incomplete', 'trialing', 'active', 'pastDue', 'paused', 'unpaid', 'ended'] as const;
+
+/** What a merchant says of a schedule. */
+const scheduleMembers = {
+  every: Type.String({
+    pattern: '^P\\d{1,3}[DWMY]$',
+    description: 'An ISO 8601 period such as `P1M`, of three days or more.',
+  }),
+  timeZone: Type.String({ maxLength: 64, description: 'An IANA name. Periods start at its midnight.' }),
+  chargeFrom: Type.Optional({ ...Time, default: '06:00', description: 'Local time. Charges are spread from then on.' }),
+  chargeUntil: Type.Optional({ ...Time, default: '10:00' }),
+  anchorDay: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 31,
+      description: 'The day of the month that periods start on, or the last day of a shorter month. Without it, the first day.',
+    }),
+  ),
+  anchorMonth: Type.Optional(Type.Integer({ minimum: 1, maximum: 12, description: 'With `anchorDay`.' })),
+  firstPeriod: Type.Optional(
+    Type.Enum(['free', 'full', 'proRata'], {
+      default: 'free',
+      description: 'What the short period before the first `anchorDay` costs.',
+    }),
+  ),
+  trialDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 730 })),
+  periods: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000, description: 'How many are charged. Without it, until it is cancelled.' }),
+  ),
+};
+
+const policyMembers = {
+  catchUp: Type.Optional(
+    Type.Enum([...catchUps], {
+      default: 'current',
+      description:
+        'Which late periods are charged: the newest, all (one a day), or none that is more than 72 hours late. Others are `missed`.',
+    }),
+  ),
+  ifUnpaid: Type.Optional(
+    Type.Enum([...ifUnpaid], { default: 'unpaid', description: 'What follows when the retries are over.' }),
+  ),
+};
+
+export const SubscriptionParams = Type.Object(
+  {
+    externalID: Type.Optional(ExternalID),
+    customerID: { ...EntityID, description: 'A customer who is `ready`.' },
+    items: CartParams,
+    ...scheduleMembers,
+    ...policyMembers,
+    metadata: Type.Optional(Metadata),
+  },
+  { title: 'SubscriptionParams' },
+);
+export type SubscriptionParams = Static<typeof SubscriptionParams>;
+
+export const subscriptionExample = {
+  customerID: 'the ID of your customer',
+  items: [{ product: 'Tea of the month', price: 49900 }],
+  every: 'P1M',
+  timeZone: 'Europe/Moscow',
+};
+
+const OpenPeriodSchema = Type.Object(
+  {
+    number: Type.Integer(),
+    invoiceID: EntityID,
+    isCharging: Type.Boolean(),
+    declineClass: Type.Optional(Type.Enum([...declineClasses])),
+    nextTryAt: Type.Optional(DateTime),
+    graceUntil: Type.Optional({ ...DateTime, description: 'When the retries are over.' }),
+  },
+  { title: 'OpenPeriod' },
+);
+
+export const SubscriptionSchema = Type.Object(
+  {
+    id: EntityID,
+    shopID: EntityID,
+    customerID: EntityID,
+    externalID: Type.Optional(ExternalID),
+    createdAt: DateTime,
+    status: Type.Enum([...statuses]),
+    items: CartSchema,
+    currency: CurrencyCode,
+    ...scheduleMembers,
+    ...policyMembers,
+    paidThrough: Type.Optional({ ...DateTime, description: 'The end of the last paid period.' }),
+    nextActionAt: Type.Optional({ ...DateTime, description: 'When the next charge, or its retry, is due.' }),
+    openPeriods: Type.Array(OpenPeriodSchema, { description: 'What is not paid yet.' }),
+    endsAfterPeriod: Type.Optional(Type.Integer()),
+    resumesAt: Type.Optional(DateTime),
+    pausedBy: Type.Optional(Type.Enum(['payer', 'merchant', 'dunning'])),
+    endReason: Type.Optional(Type.String()),
+    parkedFor: Type.Optional(
+      Type.String({ description: 'Charging is stopped until the operator has looked. Nothing is lost.' }),
+    ),
+    metadata: Metadata,
+  },
+  { title: 'Subscription' },
+);
+
+const datesOfPeriod = {
+  number: Type.Integer({ description: 'From 1, without gaps.' }),
+  kind: Type.Enum(['regular', 'trial', 'first']),
+  startsOn: LocalDate,
+  endsOn: { ...LocalDate, description: 'The first day of the next period.' },
+  dueAt: DateTime,
+  amount: { ...Amount, minimum: 0 },
+};
+
+export const PeriodSchema = Type.Object(
+  {
+    ...datesOfPeriod,
+    outcome: Type.Enum(['open', 'paid', 'unpaid', 'forgiven', 'skipped', 'missed']),
+    invoiceID: Type.Optional(EntityID),
+  },
+  { title: 'SubscriptionPeriod' },
+);
+export const UpcomingSchema = Type.Object(datesOfPeriod, { title: 'UpcomingPeriod' });
+
+export const SubscriptionPath = Type.Object({ subscriptionID: EntityID });
+
+export function itemsOf(items: SubscriptionParams['items']) {
+  return cartOf(items);
+}
+
+export function subscriptionBody(subscription: Subscription): Static<typeof SubscriptionSchema> {
+  const { terms, items, paidThrough, endsAfter, pause, endedFor, parkedFor, open } = subscription;
+  const { id, shopId, customerId, createdAt, currency, catchUp, dunning, externalId, metadata } = terms;
+  const next = nextAction(subscription);
+  return {
+    id,
+    shopID: shopId,
+    customerID: customerId,
+    createdAt,
+    status: statusOf(subscription),
+    items: cartBody(items),
+    currency,
+    ...scheduleBody(subscription),
+    catchUp,
+    ifUnpaid: dunning.finally,
+    openPeriods: open.map((period) => ({
+      number: period.number,
+      invoiceID: period.invoiceId ?? '',
+      isCharging: period.charging !== undefined,
+      ...defined({
+        declineClass: period.declineClass,
+        nextTryAt: period.nextTryAt,
+        graceUntil: period.givesUpAt,
+      }),
+    })),
+    metadata: (metadata ?? {}) as Record<string, unknown>,
+    ...defined({
+      externalID: externalId,
+      paidThrough,
+      nextActionAt: next?.at,
+      endsAfterPeriod: endsAfter?.number,
+      resumesAt: pause?.resumesAt,
+      pausedBy: pause?.by,
+      endReason: endedFor,
+      parkedFor,
+    }),
+  };
+}
+
+function scheduleBody({ terms, schedule: laidOut }: Subscription) {
+  const { every, zone, chargeAt, anchor, trialDays, ends } = terms.schedule;
+  const fixed = anchor === 'atStart' ? undefined : anchor;
+  return {
+    every: isoOf(every),
+    timeZone: laidOut?.zone ?? zone,
+    chargeFrom: chargeAt.from,
+    chargeUntil: chargeAt.until,
+    ...defined({
+      anchorDay: fixed?.day,
+      anchorMonth: fixed?.month,
+      firstPeriod: fixed?.firstPeriod,
+      trialDays,
+      periods: ends && 'periods' in ends ? ends.periods : undefined,
+    }),
+  };
+}
+
+function isoOf({ count, unit }: Every): string {
+  return `P${count}${unit}`;
+}
+
+export function upcomingBody(period: Upcoming): Static<typeof UpcomingSchema> {
+  const { number, kind, startsOn, endsOn, dueAt, amountMinor } = period;
+  return { number, kind, startsOn, endsOn, dueAt, amount: Number(amountMinor) };
+}
+
+export function periodBody(period: Period): Static<typeof PeriodSchema> {
+  const { outcome, invoiceId } = period;
+  return { ...upcomingBody(period), outcome, ...defined({ invoiceID: invoiceId }) };
+}

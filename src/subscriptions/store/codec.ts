@@ -1,0 +1,246 @@
+// Stored JSON of subscriptions: facts in the log, terms and state in their row.
+import {
+  anyObject,
+  currency,
+  instant,
+  list,
+  minorUnits,
+  object,
+  oneOf,
+  optional,
+  text,
+  variants,
+  wholeNumber,
+  type Codec,
+  type Members,
+} from '../../platform/database/codec.ts';
+import { cart } from '../../invoices/store/codec.ts';
+import { declineClass } from '../../recurring/store/codec.ts';
+import type { Every } from '../../retry-rules/domain/periods.ts';
+import type { DayWindow } from '../domain/day-window.ts';
+import type { ClassRule, DunningPolicy } from '../domain/dunning.ts';
+import type { PeriodDates, Schedule, ScheduleTerms } from '../domain/schedule.ts';
+import type {
+  Change,
+  Item,
+  OpenPeriod,
+  Period,
+  Phase,
+  Subscription,
+  SubscriptionFact,
+  SubscriptionTerms,
+} from '../domain/subscription.ts';
+
+export const phase: Codec<Phase> = oneOf('incomplete', 'running', 'paused', 'unpaid', 'ended');
+export const periodKind = oneOf('regular', 'trial', 'first');
+export const periodOutcome: Codec<Period['outcome']> = oneOf(
+  'open',
+  'paid',
+  'unpaid',
+  'forgiven',
+  'skipped',
+  'missed',
+);
+export { cart as periodLines };
+
+const taxMode: Codec<NonNullable<Item['taxMode']>> = object({
+  type: oneOf('InvoiceLineTaxVAT'),
+  rate: text,
+});
+const items: Codec<readonly Item[]> = list(
+  object<Item>({
+    product: text,
+    quantity: minorUnits,
+    priceMinor: minorUnits,
+    taxMode: optional(taxMode),
+    lastPriceMinor: optional(minorUnits),
+  }),
+);
+const every: Codec<Every> = object({ count: wholeNumber, unit: oneOf('D', 'W', 'M', 'Y') });
+const window: Codec<DayWindow> = object({ from: text, until: text });
+const finalAction = oneOf('unpaid', 'end', 'pause');
+
+/** A value that is one of two shapes, distinguished by a member of the first. */
+function either<One extends object, Other extends object>(
+  member: string,
+  one: Codec<One>,
+  other: Codec<Other>,
+): Codec<One | Other> {
+  const isOne = (value: unknown): value is One =>
+    typeof value === 'object' && value !== null && member in value;
+  return {
+    read: (stored) => (isOne(stored) ? one.read(stored) : other.read(stored)),
+    write: undefined,
+  };
+}
+
+const fixedAnchor = object<Exclude<ScheduleTerms['anchor'], string>>({
+  day: wholeNumber,
+  month: optional(wholeNumber),
+  firstPeriod: oneOf('free', 'full', 'proRata'),
+});
+const anchor: Codec<ScheduleTerms['anchor']> = {
+  read: (stored) => (stored === 'atStart' ? stored : fixedAnchor.read(stored)),
+  write: undefined,
+};
+const scheduleTerms: Codec<ScheduleTerms> = object({
+  every,
+  zone: text,
+  chargeAt: window,
+  anchor,
+  trialDays: optional(wholeNumber),
+  ends: optional(either('periods', object({ periods: wholeNumber }), object({ before: text }))),
+});
+
+const dates: Members<PeriodDates> = { number: wholeNumber, kind: periodKind, startsOn: text, endsOn: text };
+const schedule: Codec<Schedule> = object({
+  every,
+  zone: text,
+  chargeAt: window,
+  anchor: text,
+  anchorDay: optional(wholeNumber),
+  anchorNumber: wholeNumber,
+  leading: list(object<PeriodDates>(dates)),
+  ends: optional(either('afterNumber', object({ afterNumber: wholeNumber }), object({ before: text }))),
+});
+
+const dayOfMonth: Codec<number | 'last'> = {
+  read: (stored) => (stored === 'last' ? stored : wholeNumber.read(stored)),
+  write: undefined,
+};
+const classRule: Codec<ClassRule> = object({
+  tries: optional(list(wholeNumber)),
+  maxTries: optional(wholeNumber),
+  onDays: optional(object({ days: list(dayOfMonth), within: wholeNumber })),
+});
+const dunning: Codec<DunningPolicy> = object({
+  name: text,
+  version: wholeNumber,
+  tries: list(wholeNumber),
+  at: window,
+  byClass: optional(
+    object<NonNullable<DunningPolicy['byClass']>>({
+      funds: optional(classRule),
+      vague: optional(classRule),
+      issuer: optional(classRule),
+      technical: optional(classRule),
+    }),
+  ),
+  windowDays: wholeNumber,
+  finally: finalAction,
+  stack: optional(oneOf(true, false)),
+});
+
+export const subscriptionTerms: Codec<SubscriptionTerms> = object({
+  id: text,
+  partyId: text,
+  shopId: text,
+  customerId: text,
+  createdAt: instant,
+  currency,
+  startsWith: oneOf('firstPayment', 'savedCard'),
+  items,
+  schedule: scheduleTerms,
+  firstPeriod: optional(object({ number: wholeNumber, startsOn: text })),
+  catchUp: oneOf('current', 'all', 'none'),
+  dunning,
+  trialWithoutCard: finalAction,
+  externalId: optional(text),
+  metadata: optional(anyObject),
+});
+
+const periodMembers: Members<Period> = {
+  ...dates,
+  startsAt: instant,
+  endsAt: instant,
+  dueAt: instant,
+  lines: cart,
+  amountMinor: minorUnits,
+  creditMinor: minorUnits,
+  invoiceId: optional(text),
+  outcome: periodOutcome,
+};
+const period: Codec<Period> = object(periodMembers);
+const openPeriod: Codec<OpenPeriod> = object({
+  ...periodMembers,
+  charging: optional(text),
+  firstFailedAt: optional(instant),
+  retries: wholeNumber,
+  declineClass: optional(declineClass),
+  nextTryAt: optional(instant),
+  givesUpAt: optional(instant),
+});
+const change: Codec<Change> = object({
+  period: wholeNumber,
+  items,
+  creditMinor: minorUnits,
+  chargeMinor: minorUnits,
+  fromBalanceMinor: minorUnits,
+  invoiceId: optional(text),
+});
+
+const endReason = oneOf(
+  'payer',
+  'merchant',
+  'consentEnded',
+  'stopped',
+  'unpaid',
+  'finished',
+  'firstPaymentMissing',
+  'disputed',
+);
+const parkReason = oneOf('moreThanTwoChargesADay', 'periodAhead');
+const pauseMembers = { by: oneOf('payer', 'merchant', 'dunning'), resumesAt: optional(instant) };
+
+/** What has no column of its own. */
+export type SubscriptionState = Omit<Subscription, 'terms' | 'phase'>;
+export const subscriptionState: Codec<SubscriptionState> = object({
+  items,
+  startedAt: optional(instant),
+  schedule: optional(schedule),
+  latest: optional(period),
+  paidMinor: minorUnits,
+  open: list(openPeriod),
+  missed: list(period),
+  creditMinor: minorUnits,
+  paidThrough: optional(instant),
+  pause: optional(object<NonNullable<Subscription['pause']>>(pauseMembers)),
+  endsAfter: optional(object({ number: wholeNumber, reason: endReason })),
+  scheduledItems: optional(items),
+  change: optional(change),
+  changedOn: optional(wholeNumber),
+  charges: list(object({ number: wholeNumber, paymentId: text, at: instant })),
+  parkedFor: optional(parkReason),
+  endedFor: optional(endReason),
+});
+
+export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
+  subscription_created: { terms: subscriptionTerms },
+  subscription_started: { schedule },
+  period_created: { period },
+  missed_period_charged: { number: wholeNumber, invoiceId: text },
+  charge_started: { number: wholeNumber, paymentId: text },
+  charge_postponed: { number: wholeNumber, until: optional(instant), why: text },
+  charge_failed: {
+    number: wholeNumber,
+    declineClass,
+    nextTryAt: optional(instant),
+    givesUpAt: optional(instant),
+  },
+  try_requested: { number: wholeNumber, by: oneOf('newCard', 'merchant') },
+  period_paid: { number: wholeNumber, by: oneOf('charge', 'payer', 'elsewhere') },
+  period_closed: { number: wholeNumber, outcome: oneOf('unpaid', 'forgiven') },
+  subscription_unpaid: { number: wholeNumber },
+  subscription_paused: pauseMembers,
+  subscription_resumed: {},
+  end_scheduled: { afterNumber: wholeNumber, reason: endReason },
+  end_taken_back: {},
+  subscription_ended: { reason: endReason },
+  items_scheduled: { items },
+  change_started: { change },
+  change_dropped: {},
+  items_changed: { change },
+  zone_changed: { zone: text },
+  subscription_parked: { why: parkReason },
+  subscription_unparked: {},
+});

@@ -1,0 +1,337 @@
+// Subscriptions in SQL. A change is one statement: the row, guarded by its version, its events, and the rows of its periods.
+import type { Instant } from '../../clock.ts';
+import { instant, list, minorUnits, object, optional, text, wholeNumber } from '../../platform/database/codec.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { findByExternalId } from '../../platform/database/external-id.ts';
+import { readStatement } from '../../platform/database/batches/read-statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
+import { createdWith, eventsOf } from '../../platform/events/log.ts';
+import { maxWebhookEventsPerEvent } from '../../platform/events/domain/topic.ts';
+import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
+import { defined } from '../../defined.ts';
+import type { Period, Subscription, SubscriptionFact } from '../domain/subscription.ts';
+import {
+  periodKind,
+  periodLines,
+  periodOutcome,
+  phase,
+  subscriptionFact,
+  subscriptionState,
+  subscriptionTerms,
+} from './codec.ts';
+
+export type StoredSubscription = {
+  readonly subscription: Subscription;
+  readonly version: number;
+  /** The time of the latest event. */
+  readonly changedAt: Instant;
+};
+
+const columns = {
+  subscription_id: 'text',
+  party_id: 'text',
+  shop_id: 'text',
+  customer_id: 'text',
+  version: 'int4',
+  phase: stored('text', phase),
+  terms: stored('json', subscriptionTerms),
+  state: stored('json', subscriptionState),
+  external_id: 'text?',
+  created_at: 'timestamptz',
+  changed_at: 'timestamptz',
+} as const;
+
+const insertSubscription = statement({
+  name: 'insert_subscription',
+  parameters: {
+    ...columns,
+    ...createdWith(subscriptionFact),
+    wake_at: 'timestamptz?',
+    fingerprint: 'bytea',
+  },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
+      insert into subscription (${columnList(columns)}, wake_at)
+      select ${parameterList(columns)}, :wake_at
+      where claim_external_id(:party_id, 'createSubscription', :external_id, :subscription_id, :fingerprint)
+      returning subscription_id, party_id, version, changed_at
+    )
+    select append_event('subscription', subscription_id, version, party_id, changed_at, :facts) as version from changed`,
+});
+
+const newPeriods = list(
+  object<Omit<Period, 'invoiceId'> & { readonly invoiceId?: string }>({
+    number: wholeNumber,
+    kind: periodKind,
+    startsOn: text,
+    endsOn: text,
+    startsAt: instant,
+    endsAt: instant,
+    dueAt: instant,
+    lines: periodLines,
+    amountMinor: minorUnits,
+    creditMinor: minorUnits,
+    outcome: periodOutcome,
+    invoiceId: optional(text),
+  }),
+);
+type EndedPeriod = { readonly number: number; readonly outcome: Period['outcome']; readonly invoiceId?: string };
+const endedPeriods = list(
+  object<EndedPeriod>({ number: wholeNumber, outcome: periodOutcome, invoiceId: optional(text) }),
+);
+
+/** A second row of a period, or a second period of an invoice, fails the statement: the job gets stuck, and nothing is charged. */
+const changeSubscription = statement({
+  name: 'change_subscription',
+  parameters: {
+    subscription_id: 'text',
+    version: 'int4',
+    happened_at: 'timestamptz',
+    ...eventsOf(subscriptionFact),
+    phase: columns.phase,
+    state: columns.state,
+    wake_at: 'timestamptz?',
+    created_periods: stored('json', newPeriods),
+    ended_periods: stored('json', endedPeriods),
+  },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
+      update subscription
+      set version = version + json_array_length(:events), changed_at = greatest(changed_at, :happened_at), phase = :phase,
+        state = :state, wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+      where subscription_id = :subscription_id and version = :version
+      returning subscription_id, party_id, version, changed_at
+    ), created as (
+      insert into subscription_period (subscription_id, number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines,
+        amount_minor, credit_minor, outcome, invoice_id)
+      select :subscription_id, number, kind, "startsOn", "endsOn", "startsAt", "endsAt", "dueAt", lines, "amountMinor",
+        "creditMinor", outcome, "invoiceId"
+      from changed, json_to_recordset(:created_periods) as period (number int, kind text, "startsOn" text, "endsOn" text,
+        "startsAt" timestamptz, "endsAt" timestamptz, "dueAt" timestamptz, lines json, "amountMinor" bigint,
+        "creditMinor" bigint, outcome text, "invoiceId" text)
+    ), ended as (
+      update subscription_period as period
+      set outcome = entry.outcome, invoice_id = coalesce(entry."invoiceId", period.invoice_id)
+      from changed, json_to_recordset(:ended_periods) as entry (number int, outcome text, "invoiceId" text)
+      where period.subscription_id = :subscription_id and period.number = entry.number
+    ), invoiced as (
+      insert into subscription_invoice (invoice_id, subscription_id, number)
+      select "invoiceId", :subscription_id, number
+      from changed, (
+        select number, "invoiceId" from json_to_recordset(:created_periods) as period (number int, "invoiceId" text)
+        union all
+        select number, "invoiceId" from json_to_recordset(:ended_periods) as entry (number int, "invoiceId" text)
+      ) as asked
+      where "invoiceId" is not null
+    )
+    select append_events('subscription', subscription_id, version, party_id, changed_at, :events) as version from changed`,
+});
+
+const readSubscription = readStatement({
+  name: 'read_subscription',
+  parameters: { subscription_id: 'text' },
+  row: columns,
+  text: `select ${columnList(columns)} from subscription where subscription_id = :subscription_id`,
+});
+
+/** The newest first. */
+const listOfCustomer = statement({
+  name: 'list_subscriptions_of_customer',
+  parameters: { party_id: 'text', customer_id: 'text' },
+  row: columns,
+  text: `select ${columnList(columns)} from subscription where customer_id = :customer_id and party_id = :party_id
+         order by created_at desc, subscription_id desc limit 100`,
+});
+
+const periodColumns = {
+  number: 'int4',
+  kind: stored('text', periodKind),
+  starts_on: 'text',
+  ends_on: 'text',
+  starts_at: 'timestamptz',
+  ends_at: 'timestamptz',
+  due_at: 'timestamptz',
+  lines: stored('json', periodLines),
+  amount_minor: 'int8',
+  credit_minor: 'int8',
+  outcome: stored('text', periodOutcome),
+  invoice_id: 'text?',
+} as const;
+
+/** From the newest one back. */
+const readPeriods = statement({
+  name: 'read_periods_of_subscription',
+  parameters: { subscription_id: 'text', before: 'int4', limit: 'int4' },
+  row: periodColumns,
+  text: `select ${columnList(periodColumns)} from subscription_period
+         where subscription_id = :subscription_id and number < :before order by number desc limit :limit`,
+});
+
+const reschedule = rescheduleStatement('subscription', ['subscription_id'], 'restart');
+
+/** Nothing happens to a row that is due earlier, or waits for nothing. */
+const wake = statement({
+  name: 'wake_subscription',
+  parameters: { subscription_id: 'text', at: 'timestamptz' },
+  row: {},
+  text: `update subscription set wake_at = :at where subscription_id = :subscription_id and wake_at > :at`,
+});
+
+
+/** False if the external ID is taken. */
+export async function storeNewSubscription(
+  db: Database,
+  subscription: Subscription,
+  facts: readonly SubscriptionFact[],
+  wakeAt: Instant | undefined,
+  fingerprint: Buffer,
+): Promise<boolean> {
+  const { terms, phase: of, ...state } = subscription;
+  const rows = await db.run(insertSubscription, {
+    subscription_id: terms.id,
+    party_id: terms.partyId,
+    shop_id: terms.shopId,
+    customer_id: terms.customerId,
+    version: 1,
+    phase: of,
+    terms,
+    state,
+    external_id: terms.externalId ?? null,
+    created_at: terms.createdAt,
+    changed_at: terms.createdAt,
+    facts,
+    wake_at: wakeAt ?? null,
+    fingerprint,
+  });
+  return rows.length > 0;
+}
+
+/** Undefined on a version conflict. */
+export async function storeFacts(
+  db: Database,
+  before: StoredSubscription,
+  facts: readonly SubscriptionFact[],
+  { after, wakeAt, now }: { readonly after: Subscription; readonly wakeAt: Instant | undefined; readonly now: Instant },
+): Promise<StoredSubscription | undefined> {
+  const { terms, phase: of, ...state } = after;
+  const { created, ended } = periodsAfter(facts);
+  const [row] = await db.run(changeSubscription, {
+    subscription_id: terms.id,
+    version: before.version,
+    happened_at: now,
+    events: inEvents(facts),
+    phase: of,
+    state,
+    wake_at: wakeAt ?? null,
+    created_periods: created,
+    ended_periods: ended,
+  });
+  return row && { subscription: after, version: row.version, changedAt: now };
+}
+
+/** A webhook sends a few of one event. A long outage creates many periods at once. */
+function inEvents(facts: readonly SubscriptionFact[]): SubscriptionFact[][] {
+  const events: SubscriptionFact[][] = [];
+  for (let start = 0; start < facts.length; start += maxWebhookEventsPerEvent)
+    events.push(facts.slice(start, start + maxWebhookEventsPerEvent));
+  return events;
+}
+
+/** The rows that the facts create, as they are after all of them, and what they change of others. */
+function periodsAfter(facts: readonly SubscriptionFact[]) {
+  const created = new Map<number, Period>();
+  const ended = new Map<number, EndedPeriod>();
+  const set = (number: number, change: Pick<Period, 'outcome' | 'invoiceId'>) => {
+    const row = created.get(number);
+    if (row) created.set(number, { ...row, ...change });
+    else ended.set(number, { ...ended.get(number), number, ...change });
+  };
+  for (const fact of facts) {
+    if (fact.type === 'period_created') created.set(fact.period.number, fact.period);
+    if (fact.type === 'period_paid') set(fact.number, { outcome: 'paid' });
+    if (fact.type === 'period_closed') set(fact.number, { outcome: fact.outcome });
+    if (fact.type === 'subscription_unpaid') set(fact.number, { outcome: 'unpaid' });
+    if (fact.type === 'missed_period_charged')
+      set(fact.number, { outcome: 'open', invoiceId: fact.invoiceId });
+  }
+  return { created: [...created.values()], ended: [...ended.values()] };
+}
+
+export async function loadSubscription(
+  db: Pick<Database, 'run'>,
+  id: string,
+): Promise<StoredSubscription | undefined> {
+  const [row] = await db.run(readSubscription, { subscription_id: id });
+  return row && fromRow(row);
+}
+
+export async function findSubscription(
+  db: Pick<Database, 'run'>,
+  partyId: string,
+  id: string,
+): Promise<StoredSubscription | undefined> {
+  const found = await loadSubscription(db, id);
+  return found?.subscription.terms.partyId === partyId ? found : undefined;
+}
+
+export const findSubscriptionByExternalId = findByExternalId(
+  'subscription',
+  'createSubscription',
+  columns,
+  (row) => ({ ...fromRow(row), id: row.subscription_id }),
+);
+
+export async function findSubscriptionsOfCustomer(
+  db: Database,
+  partyId: string,
+  customerId: string,
+): Promise<StoredSubscription[]> {
+  return (await db.run(listOfCustomer, { party_id: partyId, customer_id: customerId })).map(fromRow);
+}
+
+export async function findPeriods(
+  db: Database,
+  subscriptionId: string,
+  { before, limit }: { readonly before: number; readonly limit: number },
+): Promise<Period[]> {
+  const rows = await db.run(readPeriods, { subscription_id: subscriptionId, before, limit });
+  return rows.map((row) => ({
+    number: row.number,
+    kind: row.kind,
+    startsOn: row.starts_on,
+    endsOn: row.ends_on,
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    dueAt: row.due_at,
+    lines: row.lines,
+    amountMinor: row.amount_minor,
+    creditMinor: row.credit_minor,
+    outcome: row.outcome,
+    ...defined({ invoiceId: row.invoice_id }),
+  }));
+}
+
+export async function rescheduleSubscription(
+  db: Database,
+  { subscription, version }: StoredSubscription,
+  wakeAt: Instant | undefined,
+): Promise<void> {
+  await db.run(reschedule, { subscription_id: subscription.terms.id, version, wake_at: wakeAt ?? null });
+}
+
+export async function wakeSubscription(db: Database, subscriptionId: string, at: Instant): Promise<void> {
+  await db.run(wake, { subscription_id: subscriptionId, at });
+}
+
+function fromRow(row: Values<typeof columns>): StoredSubscription {
+  const { terms, phase: of, state, version, changed_at: changedAt } = row;
+  return { subscription: { terms, phase: of, ...state }, version, changedAt };
+}

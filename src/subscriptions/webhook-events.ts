@@ -1,0 +1,129 @@
+// Webhook events of a subscription: one for each change, with the subscription and the period right after it. A receiver can rebuild the
+// state from them alone.
+import { defined } from '../defined.ts';
+import { filled, type Topic, type WebhookEvent } from '../platform/events/domain/topic.ts';
+import {
+  evolve,
+  statusOf,
+  type OpenPeriod,
+  type Period,
+  type Subscription,
+  type SubscriptionFact,
+} from './domain/subscription.ts';
+import { subscriptionFact } from './store/codec.ts';
+
+/** Facts that are not here are of acts that no operation offers yet. */
+const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
+  subscription_created: 'SubscriptionCreated',
+  subscription_started: 'SubscriptionStarted',
+  period_created: 'SubscriptionPeriodCreated',
+  charge_started: 'SubscriptionChargeStarted',
+  charge_postponed: 'SubscriptionChargePostponed',
+  charge_failed: 'SubscriptionChargeFailed',
+  period_paid: 'SubscriptionPeriodPaid',
+  period_closed: 'SubscriptionPeriodClosed',
+  subscription_unpaid: 'SubscriptionUnpaid',
+  subscription_paused: 'SubscriptionPaused',
+  subscription_resumed: 'SubscriptionResumed',
+  end_scheduled: 'SubscriptionEndScheduled',
+  subscription_ended: 'SubscriptionEnded',
+  subscription_parked: 'SubscriptionParked',
+};
+
+export const subscriptionsTopic: Topic = {
+  name: 'SubscriptionsTopic',
+  payloadTopic: 'SubscriptionsTopic',
+  aggregate: 'subscription',
+  eventTypes: Object.values(eventTypes),
+  eventId: 'number',
+  typesOf: (facts) => subscriptionFact.known(facts).flatMap(({ type }) => eventTypes[type] ?? []),
+  ownersOf: ([first]) => {
+    const fact = subscriptionFact.read(first);
+    if (fact.type !== 'subscription_created')
+      throw new Error('The log of a subscription does not start with subscription_created.');
+    return [{ id: fact.terms.shopId }];
+  },
+  webhookEventsOf(log) {
+    let subscription: Subscription | undefined;
+    return log.flatMap(({ sequence, createdAt: happenedAt, facts }) => {
+      let index = 0;
+      return facts.flatMap((json): WebhookEvent | [] => {
+        const fact = subscriptionFact.read(json);
+        const before = subscription;
+        subscription = evolve(subscription, fact, happenedAt);
+        const eventType = eventTypes[fact.type];
+        if (eventType === undefined) return [];
+        const members = filled({
+          subscription: payload(subscription),
+          ...changeOf(fact, before, subscription),
+        });
+        return { sequence, index: index++, registeredType: eventType, eventType, happenedAt, members };
+      });
+    });
+  },
+};
+
+function payload(subscription: Subscription): Record<string, unknown> {
+  const { terms, paidThrough, pause, endsAfter, endedFor } = subscription;
+  return filled({
+    id: terms.id,
+    shopID: terms.shopId,
+    customerID: terms.customerId,
+    externalID: terms.externalId,
+    status: statusOf(subscription),
+    paidThrough,
+    resumesAt: pause?.resumesAt,
+    endsAfterPeriod: endsAfter?.number,
+    endReason: endedFor,
+    metadata: terms.metadata,
+  });
+}
+
+/** The period as it is after the fact, and what the fact says besides. */
+function changeOf(fact: SubscriptionFact, before: Subscription | undefined, after: Subscription) {
+  if (fact.type === 'period_created') return { period: periodPayload(fact.period) };
+  if (fact.type === 'subscription_paused') return { by: fact.by };
+  if (fact.type === 'subscription_parked') return { reason: fact.why };
+  if (!('number' in fact)) return {};
+  const known = after.open.find(({ number }) => number === fact.number);
+  const closed = before && [...before.open, ...before.missed].find(({ number }) => number === fact.number);
+  const period = known ?? (closed && { ...closed, outcome: outcomeOf(fact) });
+  return { ...(period ? { period: periodPayload(period) } : {}), ...detailsOf(fact) };
+}
+
+function outcomeOf(fact: SubscriptionFact): Period['outcome'] {
+  return fact.type === 'period_closed' ? fact.outcome : 'paid';
+}
+
+function detailsOf(fact: SubscriptionFact) {
+  switch (fact.type) {
+    case 'charge_started': {
+      const [invoiceID, paymentID] = fact.paymentId.split('.');
+      return { payment: { invoiceID, paymentID } };
+    }
+    case 'charge_postponed':
+      return { reason: fact.why, ...defined({ nextTryAt: fact.until }) };
+    case 'charge_failed': {
+      const { declineClass, nextTryAt, givesUpAt } = fact;
+      return { declineClass, ...defined({ nextTryAt, graceUntil: givesUpAt }) };
+    }
+    case 'period_paid':
+      return { by: fact.by };
+    default:
+      return {};
+  }
+}
+
+function periodPayload(period: Period | OpenPeriod): Record<string, unknown> {
+  const { number, kind, startsOn, endsOn, dueAt, amountMinor, outcome, invoiceId } = period;
+  return filled({
+    number,
+    kind,
+    startsOn,
+    endsOn,
+    dueAt,
+    amount: Number(amountMinor),
+    outcome,
+    invoiceID: invoiceId,
+  });
+}

@@ -1,0 +1,177 @@
+// The job of a subscription: hears how a charge has ended, and does what is due. The period, its invoice and its payment are one
+// transaction, so a crash leaves all of them or none.
+import { latest, laterBy, type Instant } from '../clock.ts';
+import { defined } from '../defined.ts';
+import type { Ids } from '../ids.ts';
+import { loadInvoice } from '../invoices/store/invoices.ts';
+import {
+  chargeInvoice,
+  findPayableInvoice,
+  outcomeOfCharge,
+  type ChargeOutcome,
+  type StartPaymentDeps,
+} from '../payments/port.ts';
+import { allOrNothing } from '../platform/database/all-or-nothing.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Job } from '../platform/jobs/job-table.ts';
+import { accept, type Outcome } from '../refusal.ts';
+import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
+import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
+import { decideForgive, decidePaid, decideWake, openPeriod, type NewIds } from './domain/commands.ts';
+import {
+  nextAction,
+  type Action,
+  type OpenPeriod,
+  type Subscription,
+  type SubscriptionFact,
+} from './domain/subscription.ts';
+import { loadSubscription, rescheduleSubscription, type StoredSubscription } from './store/subscriptions.ts';
+import { wakeTimeOf, writeFacts } from './write-facts.ts';
+
+export type SubscriptionJobDeps = StartPaymentDeps & { readonly ids: Ids };
+
+/** More things that are due at once are left to the next run. */
+const maxTurns = 20;
+const dayMs = 24 * 3_600_000;
+
+export async function runSubscriptionJob(
+  deps: SubscriptionJobDeps,
+  { key: [id = ''], clock }: Job,
+): Promise<void> {
+  for (let turn = 0; turn < maxTurns; turn++) {
+    const stored = await loadSubscription(deps.db, id);
+    if (!stored) return;
+    if ((await takeTurn(deps, stored, latest(clock.now(), stored.changedAt))) === 'rest') return;
+  }
+}
+
+async function takeTurn(
+  deps: SubscriptionJobDeps,
+  stored: StoredSubscription,
+  now: Instant,
+): Promise<'again' | 'rest'> {
+  const { db, merchants } = deps;
+  const { subscription } = stored;
+  const write = async (facts: readonly SubscriptionFact[]) => {
+    await db.transaction((tx) => writeFacts(tx, stored, facts, now, merchants));
+    return 'again' as const;
+  };
+  const [oldest] = subscription.open;
+  if (oldest) {
+    // Before the look: a payment that ends after it wakes the subscription again.
+    await rescheduleSubscription(db, stored, wakeTimeOf(subscription, now));
+    const heard =
+      oldest.charging === undefined
+        ? await settledByOthers(db, subscription, oldest, now)
+        : await factsOfCharge(deps, subscription, oldest, now);
+    if (heard.length > 0) return write(heard);
+  }
+  const next = nextAction(subscription);
+  if (!next || next.at > now) {
+    if (!oldest) await rescheduleSubscription(db, stored, next?.at);
+    return 'rest';
+  }
+  const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
+  if (!mayTrade) {
+    await rescheduleSubscription(db, stored, laterBy(now, dayMs));
+    return 'rest';
+  }
+  await allOrNothing(db, (tx) => doNext(tx, stored, next, now, deps));
+  return 'again';
+}
+
+function startsCharge({ does }: Action): boolean {
+  return does === 'charge' || does === 'createPeriod';
+}
+
+/** The outcome of the charge at the bank, once it is known. */
+async function factsOfCharge(
+  deps: SubscriptionJobDeps,
+  subscription: Subscription,
+  { number, charging = '', invoiceId = '' }: OpenPeriod,
+  now: Instant,
+): Promise<readonly SubscriptionFact[]> {
+  const invoice = await loadInvoice(deps.db, invoiceId);
+  if (!invoice) throw new Error(`Invoice ${invoiceId} of period ${number} is not found.`);
+  const [, paymentId = ''] = charging.split('.');
+  const outcome = await outcomeOfCharge({ invoiceId, paymentId }, invoice.createdAt, now, deps);
+  if (!outcome) return [];
+  return decideChargeEnded(subscription, { number, paymentId: charging }, endingOf(outcome), now);
+}
+
+/** A merchant who cancels the charge wants none until they say so. */
+function endingOf(outcome: ChargeOutcome): ChargeEnding {
+  if (outcome.outcome !== 'cancelled') return outcome as ChargeEnding;
+  return { outcome: 'failed', declineClass: 'configuration' };
+}
+
+/** The payer has paid the invoice, or the merchant does not want it paid any more. */
+async function settledByOthers(
+  db: Database,
+  subscription: Subscription,
+  { number, invoiceId = '' }: OpenPeriod,
+  now: Instant,
+): Promise<readonly SubscriptionFact[]> {
+  const invoice = await loadInvoice(db, invoiceId);
+  if (!invoice || invoice.status === 'unpaid') return [];
+  if (invoice.status !== 'cancelled') return decidePaid(subscription, number, 'payer', now);
+  const forgiven = decideForgive(subscription, number, now);
+  return forgiven.ok ? forgiven.value : [];
+}
+
+async function doNext(
+  tx: Database,
+  stored: StoredSubscription,
+  next: Action,
+  now: Instant,
+  deps: SubscriptionJobDeps,
+): Promise<Outcome<undefined, never> | 'versionConflict'> {
+  const { subscription } = stored;
+  const { merchants } = deps;
+  const ids = await idsFor(tx, subscription, next, deps);
+  const facts = decideWake(subscription, now, ids);
+  const begun = await writeFacts(tx, stored, facts, now, merchants);
+  if (!begun) return 'versionConflict';
+  const charge = facts.find((fact) => fact.type === 'charge_started');
+  if (!charge) return accept(undefined);
+  const { partyId, customerId } = subscription.terms;
+  const invoiceId = openPeriod(begun.subscription, charge.number)?.invoiceId ?? '';
+  const payment = await chargeInvoice({ partyId, invoiceId, customerId }, now, { ...deps, db: tx });
+  if (payment === 'versionConflict') return payment;
+  if (payment.ok) {
+    if (`${invoiceId}.${payment.value.id}` !== charge.paymentId)
+      throw new Error(`Charge ${charge.paymentId} has made payment ${payment.value.id}.`);
+    return accept(undefined);
+  }
+  const ending = endingOfRefusal(payment.refusal, now);
+  const ended = decideChargeEnded(begun.subscription, charge, ending, now);
+  return (await writeFacts(tx, begun, ended, now, merchants)) ? accept(undefined) : 'versionConflict';
+}
+
+/** The ID of a payment follows from its invoice, so that the fact names it before it is made. */
+async function idsFor(
+  tx: Database,
+  subscription: Subscription,
+  next: Action,
+  { ids }: Pick<SubscriptionJobDeps, 'ids'>,
+): Promise<NewIds> {
+  const open = next.does === 'charge' ? openPeriod(subscription, next.number)?.invoiceId : undefined;
+  const invoiceId = open ?? ids.next();
+  const made =
+    open === undefined ? undefined : await findPayableInvoice(tx, subscription.terms.partyId, open);
+  return { invoiceId, paymentId: `${invoiceId}.${(made?.invoice.paymentsMade ?? 0) + 1}` };
+}
+
+/** What the rules of recurring charges refuse, they also say when to try. The rest waits for the merchant. */
+function endingOfRefusal(
+  { code, details }: { readonly code: string; readonly details?: Readonly<Record<string, string>> },
+  now: Instant,
+): ChargeEnding {
+  const retryAfter = details?.['retryAfter'] as Instant | undefined;
+  const known = [...chargeRefusals, 'customerNotReady' as const].find((one) => one === code);
+  if (known !== undefined) return { outcome: 'refused', code: known, ...defined({ retryAfter }) };
+  // The customer is deleted.
+  if (code === 'invalidRequest') return { outcome: 'refused', code: 'customerNotReady' };
+  if (code === 'invoicePaymentPending') return { outcome: 'unsent' };
+  return { outcome: 'unsent', retryAfter: laterBy(now, dayMs) };
+}

@@ -1,0 +1,111 @@
+// A node dies after each write and around each bank message of a charge that the service makes automatically. Another node continues: one
+// period, one invoice, one payment, one operation at the bank.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { notFinal } from '../../support/checks/ledger-check.ts';
+import { openFuse, startNode, type Node } from '../../support/service/nodes.ts';
+import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
+import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import { insufficientFunds } from '../../support/worlds/recurring.ts';
+
+const pastTheLeaseMs = 61_000;
+/** Longer than a subscription waits for the end of a payment before it looks. */
+const pastTheLookMs = 3_700_000;
+const dayMs = 86_400_000;
+const maxMoments = 30;
+
+const fuse = openFuse();
+let world: CustomerWorld;
+let subscriptions: SubscriptionWorld;
+let mortal: Node;
+
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  subscriptions = subscriptionWorld(world);
+  mortal = await startNode(world.service, { fuse });
+});
+afterAll(async () => {
+  fuse.set(0);
+  await mortal.stop();
+  await world.close();
+});
+
+async function run(node: Pick<Node, 'jobs'>): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) {
+    node.jobs.wake();
+    await node.jobs.whenIdle();
+  }
+}
+
+async function takeOver(): Promise<void> {
+  for (const ms of [pastTheLeaseMs, pastTheLeaseMs, pastTheLookMs]) {
+    world.service.clock.advance(ms);
+    await run(world.service);
+  }
+}
+
+async function operationsOf(invoiceId: string): Promise<number> {
+  return (await world.book()).filter(({ operationId }) => operationId.startsWith(`${invoiceId}.`)).length;
+}
+
+const captured = 'after change_charged_payment';
+const declined = 'after a commit';
+
+test.each([
+  ['a charge that is captured', 49_900, { outcome: 'paid' }, ['captured'], 1, captured],
+  ['a charge that is declined', insufficientFunds, { outcome: 'open' }, ['failed'], 0, declined],
+] as const)('%s survives a crash at every step', async (_, price, period, payments, booked, written) => {
+  const { merchant } = world;
+  const died: string[] = [];
+  for (;;) {
+    // A card of its own, so that no failure of another charge makes this one wait.
+    const customerId = await subscriptions.readyCustomer(merchant);
+    const items = [{ product: 'Tea', price }];
+    const { id } = (await subscriptions.create(merchant, customerId, { items, every: 'P1W', trialDays: 1 }))
+      .body;
+    await run(world.service);
+    world.service.clock.advance(1.5 * dayMs);
+    fuse.set(died.length + 1);
+    await run(mortal);
+    const death = fuse.blownAt();
+    await takeOver();
+    const where = `crashed ${death ?? 'nowhere'}`;
+    const [, charged, ...others] = await subscriptions.periods(merchant, id);
+    expect([charged, others], where).toEqual([expect.objectContaining(period), []]);
+    const made = await subscriptions.payments(merchant, charged.invoiceID);
+    expect(
+      made.map(({ status }) => status),
+      where,
+    ).toEqual(payments);
+    expect(await operationsOf(charged.invoiceID), where).toBe(booked);
+    const { openPeriods } = await subscriptions.get(merchant, id);
+    expect(
+      openPeriods.filter(({ isCharging }: { isCharging: boolean }) => isCharging),
+      where,
+    ).toEqual([]);
+    await subscriptions.call(merchant, 'POST', `/v2/processing/subscriptions/${id}/cancel`, { when: 'now' });
+    if (death === undefined) break;
+    died.push(death);
+    expect(died.length, died.join(', ')).toBeLessThan(maxMoments);
+  }
+  for (const moment of [
+    'after claim_due_subscription',
+    'after a commit',
+    'before authorise',
+    'after wake_subscription',
+  ])
+    expect(died).toContain(moment);
+  expect(died).toContain(written);
+  expect(await notFinal(world.service.database)).toEqual([]);
+  expect(await world.differences()).toEqual([]);
+});
+
+test('two nodes that wake one subscription charge it once', async () => {
+  const { merchant } = world;
+  fuse.set(0);
+  const customerId = await subscriptions.readyCustomer(merchant);
+  const { id } = (await subscriptions.create(merchant, customerId, { every: 'P1W' })).body;
+  await Promise.all([run(world.service), run(mortal)]);
+  const [{ invoiceID }, ...others] = await subscriptions.periods(merchant, id);
+  expect(others).toEqual([]);
+  expect(await subscriptions.payments(merchant, invoiceID)).toHaveLength(1);
+});
