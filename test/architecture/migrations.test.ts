@@ -34,8 +34,8 @@ const known: Readonly<Record<string, string>> = {
   '0028_one_off_receipts.sql':
     'no row lacks a series until a shop wishes such receipts, once all nodes run this version',
   '0033_batched_writes.sql': 'only record_journal calls what it drops, and does the same as before',
-  '0033_search_sums.sql': 'nothing that was released has searches',
-  '0033_subscriptions.sql': 'a webhook may have one more topic, which an older node passes over',
+  '0036_search_sums.sql': 'nothing that was released has searches',
+  '0038_subscriptions.sql': 'a webhook may have one more topic, which an older node passes over',
 };
 
 type Finding = { readonly in: string; readonly statement: string };
