@@ -147,6 +147,9 @@ begin
       email_approval_code text, email_content json, email_claimed_until timestamptz)
     order by series_id collate "C", one.asker
   loop
+    -- The journal of a hold needs a statement of its own.
+    continue when not is_alone
+      and exists (select from json_array_elements(change.journal_entries) as entry where entry ->> 'phase' <> 'single');
     continue when not lock_approved_charge(change.series_id, change.series_version, change.invoice_id, change.payment_id,
       change.version, is_alone);
 
