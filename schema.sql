@@ -47,6 +47,9 @@ begin
       email_approval_code text, email_content json, email_claimed_until timestamptz)
     order by series_id collate "C", one.asker
   loop
+    -- The journal of a hold needs a statement of its own.
+    continue when not is_alone
+      and exists (select from json_array_elements(change.journal_entries) as entry where entry ->> 'phase' <> 'single');
     continue when not lock_approved_charge(change.series_id, change.series_version, change.invoice_id, change.payment_id,
       change.version, is_alone);
 
@@ -411,17 +414,41 @@ begin
   cross join lateral json_to_recordset(entries) as entry (step text, phase text, debit text, credit text, minor bigint)
   -- With `offset 0` PostgreSQL plans these on their own: by the index, whatever the table held when the plan was made.
   cross join lateral (
-    select shards from ledger_account where account_id = debit and not forbids_overdraft offset 0
+    select shards from ledger_account where account_id = debit offset 0
   ) as debited
   cross join lateral (select shards from ledger_account where account_id = credit offset 0) as credited
-  where json_array_length(entries) = 1 and phase = 'single' and minor > 0;
-  if cardinality(moves) is distinct from cardinality(aggregates) then return false; end if;
+  where phase = 'single' and minor > 0;
+  if cardinality(moves) is distinct from (select sum(json_array_length(entries)) from unnest(journals) as entries) then
+    return false;
+  end if;
+  -- An account that a journal lowers may forbid an overdraft.
+  perform from (
+    select aggregate_id, operation_id, account_id from (
+      select aggregate_id, operation_id, debit_account as account_id, -posted_minor as raises from unnest(moves)
+      union all
+      select aggregate_id, operation_id, credit_account, posted_minor from unnest(moves)
+    ) as leg
+    group by aggregate_id, operation_id, account_id having sum(raises) < 0
+  ) as lowered
+  cross join lateral (
+    select from ledger_account where account_id = lowered.account_id and forbids_overdraft offset 0
+  ) as guarded;
+  if found then return false; end if;
+  -- Written before, or two steps of one name.
+  perform from unnest(moves) as given
+  cross join lateral (
+    select from ledger_transfer as done where done.aggregate_id = given.aggregate_id and done.operation_id = given.operation_id
+      and done.step = given.step and not done.completes_pending offset 0
+  ) as done;
+  if found or (select count(distinct (aggregate_id, operation_id, step)) from unnest(moves)) < cardinality(moves) then
+    return false;
+  end if;
 
   insert into ledger_transfer select * from unnest(moves) on conflict do nothing;
   get diagnostics written = row_count;
-  if written = 0 then return false; end if;
   if written < cardinality(moves) then
-    raise exception using errcode = 'serialization_failure', message = 'ledger: some of the journals are written already';
+    -- Another transaction has written the same transfer: this one starts again, and finds it.
+    raise exception using errcode = 'serialization_failure', message = 'ledger: a journal was being written by another transaction';
   end if;
 
   for change in select * from ledger_changes(moves) order by account_id collate "C", shard loop

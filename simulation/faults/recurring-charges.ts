@@ -140,26 +140,6 @@ export const faultsOfRecurringCharges: Faults = {
       },
     ],
   },
-  'left-out-of-a-batch-and-lost': {
-    does: 'A change that its batch left out is answered as if it were written.',
-    edits: [
-      { within: 'answer', replace: 'void sendNext(statement, [ask])', by: 'ask.resolve([{ version: 1 }])' },
-    ],
-  },
-  'charge-of-a-moved-series': {
-    does: 'A charge in a batch is written without a check of the version of its series.',
-    edits: [
-      {
-        within: 'lock_new_charge',
-        replace: `series.version = of_series_version and card_stops = of_card_stops
-      and invoice_id = of_invoice and invoice.version = of_invoice_version
-    for no key update skip locked`,
-        by: `series.version > 0 and card_stops = of_card_stops
-      and invoice_id = of_invoice and invoice.version = of_invoice_version
-    for no key update skip locked`,
-      },
-    ],
-  },
   'zone-ignored': {
     does: 'Days are those of UTC, whatever the time zone of the shop.',
     edits: [
