@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { kindOf, readingOf, testsByKind } from './test-kinds.ts';
+import { kindOf, readingOf, testsByKind, testsOfService } from './test-kinds.ts';
 
 const files: Record<string, string> = {
   'src/a/pure.test.ts': "import { expect } from 'vitest';\nimport { sum } from './pure.ts';",
@@ -52,6 +52,13 @@ test('every test file has one kind', () => {
   expect(kinds.unit).toContain('tools/tests/test-kinds.test.ts');
   expect(kinds.campaign).toContain('test/process/crash.test.ts');
   expect(kinds.process).toContain('test/process/lifecycle.test.ts');
+});
+
+test('campaigns run with the others, not at all, or alone', () => {
+  const tests = { unit: ['u'], database: ['d'], process: ['p'], campaign: ['c'] };
+  expect(testsOfService(tests, undefined)).toEqual(['c', 'p', 'd']);
+  expect(testsOfService(tests, 'without')).toEqual(['p', 'd']);
+  expect(testsOfService(tests, 'only')).toEqual(['c']);
 });
 
 test('a unit test cannot start a process', () => {

@@ -1,5 +1,5 @@
 // Reads from the imports of a test file what it needs to run, so that it may lie in any folder.
-// Each kind is a project of vitest.config.ts.
+// The units are a project of vitest.config.ts, and the others together are one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -35,6 +35,15 @@ export function testsByKind(repository: string): Record<TestKind, string[]> {
     byKind[kindOf(file, read)].push(file);
   }
   return byKind;
+}
+
+/** All but those of units. CAMPAIGNS=without and CAMPAIGNS=only choose among them. */
+export function testsOfService(
+  { campaign, process: ofProcess, database }: Readonly<Record<TestKind, readonly string[]>>,
+  campaigns = process.env['CAMPAIGNS'],
+): string[] {
+  const others = campaigns === 'only' ? [] : [...ofProcess, ...database];
+  return campaigns === 'without' ? others : [...campaign, ...others];
 }
 
 /**
