@@ -5,7 +5,7 @@ import { often } from '../support/service/campaign.ts';
 import { chosenSeed } from '../support/service/chosen-seed.ts';
 import { agreeIn, everyAnswer } from './agree.ts';
 
-const histories = Number(process.env['MODEL_HISTORIES'] ?? often(400, 10_000));
+const histories = Number(process.env['MODEL_HISTORIES'] ?? often(200, 10_000));
 const seed = chosenSeed('MODEL_SEED');
 
 test(`the service and the model agree in ${histories} histories (MODEL_SEED=${seed})`, () => {
