@@ -100,6 +100,16 @@ test.each(seen)('%s gives the outcome %s, and the operation was done: %s', async
   expect((await bank.book()).length).toBe(1);
 });
 
+test('a right signature that is refused proves that nothing was done, and says nothing of an inquiry', async () => {
+  const bank = await startBank();
+  const adapter = adapterOf(bank);
+  await order(bank, { kind: 'unauthorised', next: 2 });
+  expect(await adapter.send(authorise('a'))).toMatchObject({ outcome: 'notSent', isUnauthorised: true });
+  const about = await adapter.inquire({ operationId: 'a', terminal });
+  expect(about).toMatchObject({ outcome: 'unknown', isUnauthorised: true });
+  expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('notFound');
+});
+
 test.each([
   [99_901, 'unknown', true],
   [99_903, 'unknown', false],
