@@ -4,7 +4,7 @@ import pg from 'pg';
 import { codeOf } from '../../error-code.ts';
 import { openBatchedReads, type BatchedReads } from './batches/batched-reads.ts';
 import { openBatchedWrites, type BatchedWrites } from './batches/batched-writes.ts';
-import { listOf, type BatchDeps } from './batches/lines.ts';
+import { listOf, mayWait, type BatchDeps } from './batches/lines.ts';
 import { isReadStatement } from './batches/read-statement.ts';
 import { isWriteStatement } from './batches/write-statement.ts';
 import { holdUnanswered } from './connections/unanswered.ts';
@@ -367,7 +367,7 @@ async function runStatement<P extends Columns, R extends Columns>(
 ): Promise<Values<R>[]> {
   const values = valuesOf(statement, parameters);
   const rows = isWriteStatement(statement)
-    ? await query<Values<R>>(client, statement.together, [listOf(statement, [{ values }])], prepares)
+    ? await query<Values<R>>(client, statement.together, [listOf(statement, [{ values }], mayWait)], prepares)
     : await query<Values<R>>(client, statement, values, prepares);
   if (statement.codecs.length > 0) for (const row of rows) readRow(statement, row);
   return rows;

@@ -118,6 +118,48 @@ describe('a batch', () => {
     expect(await held).toEqual([]);
   });
 
+  test('of one waits for no lock either: the change goes again alone, and the next batch does not wait for it', async () => {
+    const { ask, sent, idsIn, answer } = openByHand();
+    const held = ask('held');
+    await turn();
+    answer(0, ['held']);
+    await turn();
+    expect(sent[1]?.changes).toEqual([{ asker: 0, mayWait: true, note_id: 'held', version: 1, name: null }]);
+    const free = ask('free');
+    await turn();
+    expect(idsIn(2)).toEqual(['free']);
+    answer(2);
+    expect(await free).toEqual(written);
+    answer(1);
+    expect(await held).toEqual(written);
+  });
+
+  test('leaves connections to others: eight changes go again alone at once', async () => {
+    const { ask, sent, answer } = openByHand();
+    const ids = Array.from({ length: 10 }, (_, index) => String(index));
+    const asked = ids.map(ask);
+    await turn();
+    answer(0, ids);
+    await turn();
+    expect(sent).toHaveLength(9);
+    answer(1);
+    await turn();
+    expect(sent).toHaveLength(10);
+    for (let index = 2; index < 10; index++) answer(index);
+    await turn();
+    answer(10);
+    expect(await Promise.all(asked)).toEqual(ids.map(() => written));
+  });
+
+  test('that takes too long is not sent again in parts, which would take as long one after the other', async () => {
+    const { ask, sent } = openByHand();
+    const asked = [ask('a'), ask('b')];
+    await turn();
+    sent[0]?.fail(refused('57014'));
+    expect(await Promise.all(asked)).toMatchObject([{ code: '57014' }, { code: '57014' }]);
+    expect(sent).toHaveLength(1);
+  });
+
   test('that PostgreSQL refuses is halved until the change at fault is alone and gets the error', async () => {
     const { ask, sent, idsIn, answer } = openByHand();
     const ids = ['a', 'b', 'bad', 'd'];
@@ -183,7 +225,7 @@ describe('on PostgreSQL', () => {
         begin
           for change in select * from json_to_recordset(changes) as one (asker int, note_id text, version int, name text)
             order by note_id loop
-            if json_array_length(changes) > 1 then
+            if changes -> 0 -> 'mayWait' is null then
               perform from note where note.note_id = change.note_id for no key update skip locked;
               continue when not found;
             end if;
@@ -216,6 +258,28 @@ describe('on PostgreSQL', () => {
     answerOf(db.database.run(writeNote, { note_id, version, name }));
   const named = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(3, '0')}`);
+
+  test('a change alone on a held row delays no other that comes after it', async () => {
+    await make(['alone-held', 'alone-free']);
+    let held: Promise<unknown> = Promise.resolve();
+    await db.database.transaction(async (tx) => {
+      await tx.run(stayOpen, {});
+      await tx.run(lockNote, { note_id: 'alone-held' });
+      held = write('alone-held');
+      await expect.poll(() => db.database.run(countBlocked, {})).toEqual([{ count: 1 }]);
+      expect(await write('alone-free')).toEqual([{ version: 2 }]);
+    });
+    expect(await held).toEqual([{ version: 2 }]);
+  });
+
+  test('half a character is replaced, as the driver does it in a value of its own', async () => {
+    await make(['half']);
+    expect(await write('half', 1, 'half \ud83d')).toEqual([{ version: 2 }]);
+    const [{ name }] = (
+      await db.database.withClient((client) => client.query(`select name from note where note_id = 'half'`))
+    ).rows as [{ name: string }];
+    expect(name).toBe('half \ufffd');
+  });
 
   test('of 33 changes 30 are written, and the one that moved, the taken name and the broken constraint alone are not', async () => {
     const ids = named('three-', 33);

@@ -1,15 +1,31 @@
-// Writes that are sent together: one statement outside a transaction, so they are durable together. A change that was not written goes
-// again alone, where it waits for locks and gets its own answer.
+// Writes that are sent together: one statement outside a transaction, so they are durable together. It waits for no lock. A change that
+// was not written goes again alone, where it waits and gets its own answer, and no other change waits for it.
+import { codeOf } from '../../../error-code.ts';
 import { readRow } from '../statement.ts';
 import { DatabaseUnavailable, OutcomeUnknown } from '../connections/unavailable.ts';
-import { listOf, maxTogether, openLines, rowsByAsker, type Ask, type BatchDeps, type Row } from './lines.ts';
+import {
+  listOf,
+  maxTogether,
+  mayWait,
+  openLines,
+  rowsByAsker,
+  type Ask,
+  type BatchDeps,
+  type Row,
+} from './lines.ts';
 import type { WriteStatement } from './write-statement.ts';
 
 export type BatchedWrites = (statement: WriteStatement, values: readonly unknown[]) => Promise<Row[]>;
 
+/** So that changes that wait for locks leave connections to all others. */
+const maxAlone = 8;
+
 export function openBatchedWrites({ withClient, query }: BatchDeps): BatchedWrites {
+  const alone = inTurns(maxAlone);
+
   async function sendNext(statement: WriteStatement, waiting: Ask[]): Promise<void> {
     let batch: readonly Ask[] | undefined;
+    const asked = waiting.length;
     try {
       const rows = await withClient((client) => {
         // Only now: who asks while all connections are in use joins too.
@@ -18,18 +34,20 @@ export function openBatchedWrites({ withClient, query }: BatchDeps): BatchedWrit
       });
       if (batch) answer(statement, batch, rows);
     } catch (error) {
-      const failed = batch ?? waiting.splice(0);
-      if (failed.length === 1 || !provesRollback(error)) for (const { reject } of failed) reject(error);
-      else await sendHalves(statement, failed);
+      // Without a connection: those who asked since may still get one.
+      const failed = batch ?? waiting.splice(0, asked);
+      if (provesFault(error)) await sendParts(statement, failed);
+      else for (const { reject } of failed) reject(error);
     }
   }
 
   /** One change is at fault, or two that do not go together. */
-  async function sendHalves(statement: WriteStatement, failed: readonly Ask[]): Promise<void> {
+  async function sendParts(statement: WriteStatement, failed: readonly Ask[]): Promise<void> {
     const middle = failed.length >> 1;
-    for (const half of [failed.slice(0, middle), failed.slice(middle)]) {
-      if (half.length === 1) void sendNext(statement, half);
-      else await sendNext(statement, half);
+    for (const part of [failed.slice(0, middle), failed.slice(middle)]) {
+      const [first, ...others] = part;
+      if (first && others.length === 0) sendAlone(statement, first);
+      else if (first) await sendNext(statement, part);
     }
   }
 
@@ -37,13 +55,38 @@ export function openBatchedWrites({ withClient, query }: BatchDeps): BatchedWrit
     for (const [index, own] of rowsByAsker(batch, rows).entries()) {
       const ask = batch[index];
       if (!ask) continue;
-      // The next batch does not wait for a change that is alone.
-      if (own.length === 0 && batch.length > 1) void sendNext(statement, [ask]);
+      if (own.length === 0) sendAlone(statement, ask);
       else resolveWith(statement, ask, own);
     }
   }
 
+  function sendAlone(statement: WriteStatement, ask: Ask): void {
+    const list = listOf(statement, [ask], mayWait);
+    const sent = alone(() => withClient((client) => query(client, statement.together, [list])));
+    sent.then((rows) => {
+      const [own = []] = rowsByAsker([ask], rows);
+      resolveWith(statement, ask, own);
+    }, ask.reject);
+  }
+
   return openLines(sendNext);
+}
+
+/** At most so many at once. */
+function inTurns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let busy = 0;
+  return async (work) => {
+    if (busy < most) busy += 1;
+    else await new Promise<void>((resolve) => void waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else busy -= 1;
+    }
+  };
 }
 
 function resolveWith(statement: WriteStatement, { resolve, reject }: Ask, own: Row[]): void {
@@ -55,8 +98,11 @@ function resolveWith(statement: WriteStatement, { resolve, reject }: Ask, own: R
   }
 }
 
-/** PostgreSQL has answered that it rolled back. After a lost connection a second try could refuse what the first one wrote. */
-function provesRollback(error: unknown): boolean {
+/**
+ * PostgreSQL has answered that it rolled back, for a reason that lies in a change. After a lost connection a second try could refuse
+ * what the first one wrote, and after a time-out the parts would time out in turn.
+ */
+function provesFault(error: unknown): boolean {
   const isOutage = error instanceof DatabaseUnavailable || error instanceof OutcomeUnknown;
-  return !isOutage && error instanceof Error && 'severity' in error;
+  return !isOutage && error instanceof Error && 'severity' in error && codeOf(error) !== '57014';
 }

@@ -43,18 +43,28 @@ export function openLines<S extends Statement>(
     });
 }
 
-/** What the callers ask, as one JSON list. */
-export function listOf({ parameterNames }: Statement, batch: readonly Pick<Ask, 'values'>[]): string {
+/** Of a change that is alone in its statement. */
+export const mayWait = { mayWait: true };
+
+/** What the callers ask, as one JSON list. `more` is added to each. */
+export function listOf(
+  { parameterNames }: Statement,
+  batch: readonly Pick<Ask, 'values'>[],
+  more?: Row,
+): string {
   return JSON.stringify(
     batch.map(({ values }, asker) => {
-      const asked: Row = { asker };
-      for (const [index, name] of parameterNames.entries()) {
-        const value = values[index];
-        asked[name] = Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value;
-      }
+      const asked: Row = { asker, ...more };
+      for (const [index, name] of parameterNames.entries()) asked[name] = inJson(values[index]);
       return asked;
     }),
   );
+}
+
+/** Half a character fails a list, while the driver replaces it in a value of its own. */
+function inJson(value: unknown): unknown {
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 /** The rows of each caller. */

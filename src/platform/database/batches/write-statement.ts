@@ -8,7 +8,7 @@ export type WriteStatement<Change extends Columns = Columns, Row extends Columns
 
 /**
  * The text takes the list `:changes`, writes each change whole or not at all, and returns a row with its `asker` for each written one.
- * It waits for a row that another transaction holds only if the change is alone.
+ * It waits for a row that another transaction holds only if its only change has "mayWait".
  */
 export function writeStatement<const Change extends Columns, const Row extends Columns>(definition: {
   name: string;

@@ -1,6 +1,6 @@
 -- Hot writes of many callers in one statement. Each function takes a list of changes, writes those that hold, one after the other, and
 -- returns the member `asker` of each. A change that does not hold, or whose rows another transaction has locked, is left out with all that
--- belongs to it. A change that is alone waits for the locks.
+-- belongs to it. Only a change that is sent with "mayWait" waits for locks; it is alone.
 
 -- Journals of transfers that are not pending. Returns false and writes nothing if any of them is unusual: post_journal takes those. All of
 -- them use one shard of each account, and the balances are changed in the order in which every journal locks them.
@@ -129,7 +129,7 @@ end $$;
 -- was given up is approved after all if its bank refuses every way back.
 create function approve_charges(changes json) returns table (asker int, is_posted boolean) language plpgsql as $$
 declare
-  is_alone constant boolean := json_array_length(changes) = 1;
+  may_wait constant boolean := (changes -> 0 ->> 'mayWait')::boolean;
   change record;
   changed record;
   aggregates text[] := '{}';
@@ -148,10 +148,10 @@ begin
     order by series_id collate "C", one.asker
   loop
     -- The journal of a hold needs a statement of its own.
-    continue when not is_alone
+    continue when not may_wait
       and exists (select from json_array_elements(change.journal_entries) as entry where entry ->> 'phase' <> 'single');
     continue when not lock_approved_charge(change.series_id, change.series_version, change.invoice_id, change.payment_id,
-      change.version, is_alone);
+      change.version, may_wait);
 
     update series
     set version = series.version + 1, status = change.series_status, chain = change.series_chain, state = change.series_state,
@@ -223,10 +223,10 @@ begin
   return found;
 end $$;
 
--- Writes charges that are about to be sent, each with its invoice and series. A taken external ID fails a change that is alone.
+-- Writes charges that are about to be sent, each with its invoice and series. A taken external ID fails a change that may wait.
 create function start_charges(changes json) returns table (asker int) language plpgsql as $$
 declare
-  is_alone constant boolean := json_array_length(changes) = 1;
+  may_wait constant boolean := (changes -> 0 ->> 'mayWait')::boolean;
   change record;
   changed record;
 begin
@@ -239,9 +239,9 @@ begin
     order by series_id collate "C", one.asker
   loop
     continue when not lock_new_charge(change.series_id, change.series_version, change.series_card_stops, change.invoice_id,
-      change.invoice_version, is_alone);
+      change.invoice_version, may_wait);
     if change.external_id is not null then
-      continue when not is_alone and exists (
+      continue when not may_wait and exists (
         select from external_id as claim
         where claim.party_id = change.party_id and operation = 'createPayment' and claim.external_id = change.external_id
       );
@@ -282,7 +282,7 @@ end $$;
 -- Ends emails that were sent, kept or refused. An email that has ended stays as it is.
 create function end_payer_emails(changes json) returns table (asker int) language plpgsql as $$
 declare
-  is_alone constant boolean := json_array_length(changes) = 1;
+  may_wait constant boolean := (changes -> 0 ->> 'mayWait')::boolean;
   change record;
 begin
   for change in
@@ -290,7 +290,7 @@ begin
       text_body text, html_body text, refusal text)
     order by invoice_id collate "C", payment_id collate "C"
   loop
-    if not is_alone then
+    if not may_wait then
       perform from payer_email
       where invoice_id = change.invoice_id and payment_id = change.payment_id and status = 'waiting' for no key update skip locked;
       continue when not found;
