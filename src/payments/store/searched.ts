@@ -8,7 +8,9 @@ export const publicStatusOf = (column: string) =>
     .join(' ')} end`;
 
 function namesOf(shown: PublicStatus): string {
-  const names = (Object.keys(publicStatus) as PaymentStateName[]).filter((name) => publicStatus[name] === shown);
+  const names = (Object.keys(publicStatus) as PaymentStateName[]).filter(
+    (name) => publicStatus[name] === shown,
+  );
   return names.map((name) => `'${name}'`).join(', ');
 }
 
@@ -46,7 +48,9 @@ export const searchedOfPayment = {
   // 0: the payer is present. 1: the first charge of a period, and so on.
   attempt: `case when ${payer}->>'seriesId' is null then 0 else 1 + coalesce(tried.retries, 0) end`,
   decline_class: failed(`payment.state->>'declineClass'`),
-  failure: failed(`(select string_agg(code, ':') from json_array_elements_text(payment.state->'failure') as code)`),
+  failure: failed(
+    `(select string_agg(code, ':') from json_array_elements_text(payment.state->'failure') as code)`,
+  ),
   bank_code: failed(`payment.state->'bank'->>'code'`),
 } as const;
 

@@ -48,7 +48,14 @@ test.each<[why: string, SplitUnit, zone: string, from: string, to: string, start
     '2012-01-01T00:00',
     ['2011-12-29T10:00', '2011-12-30T10:00', '2011-12-31T10:00'],
   ],
-  ['days of half an hour', 'day', 'Asia/Kolkata', '2026-01-19T10:00', '2026-01-19T18:30', ['2026-01-18T18:30']],
+  [
+    'days of half an hour',
+    'day',
+    'Asia/Kolkata',
+    '2026-01-19T10:00',
+    '2026-01-19T18:30',
+    ['2026-01-18T18:30'],
+  ],
   [
     'hours of half an hour',
     'hour',
@@ -90,7 +97,14 @@ test.each<[why: string, SplitUnit, zone: string, from: string, to: string, start
     ['2026-01-18T21:00', '2026-01-25T21:00', '2026-02-01T21:00'],
   ],
   ['weeks before 1970', 'week', 'UTC', '1969-12-30T00:00', '1970-01-05T00:00', ['1969-12-29T00:00']],
-  ['months', 'month', 'UTC', '2026-01-31T00:00', '2026-03-01T00:00', ['2026-01-01T00:00', '2026-02-01T00:00']],
+  [
+    'months',
+    'month',
+    'UTC',
+    '2026-01-31T00:00',
+    '2026-03-01T00:00',
+    ['2026-01-01T00:00', '2026-02-01T00:00'],
+  ],
   [
     'years',
     'year',

@@ -1054,13 +1054,15 @@ export const expectations: Record<string, Row> = {
   },
   getPaymentsSplitAmount: {
     scope: 'payments:read',
-    request: ({ shopId }) => get(`/v2/analytics/payments/split-amount?shopID=${shopId}&${sumTimes}&splitUnit=day`),
+    request: ({ shopId }) =>
+      get(`/v2/analytics/payments/split-amount?shopID=${shopId}&${sumTimes}&splitUnit=day`),
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },
   getPaymentsSplitCount: {
     scope: 'payments:read',
-    request: ({ shopId }) => get(`/v2/analytics/payments/split-count?shopID=${shopId}&${sumTimes}&splitUnit=day`),
+    request: ({ shopId }) =>
+      get(`/v2/analytics/payments/split-count?shopID=${shopId}&${sumTimes}&splitUnit=day`),
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },

@@ -1,6 +1,9 @@
 // Why payments were declined, and how many attempts were approved.
 import { Type } from 'typebox';
-import { merchantError, type PaymentFailure } from '../../../acquiring/authorisation/domain/payment-failure.ts';
+import {
+  merchantError,
+  type PaymentFailure,
+} from '../../../acquiring/authorisation/domain/payment-failure.ts';
 import { SubError } from '../../../payments/api/schema.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { defined } from '../../../defined.ts';
@@ -46,7 +49,10 @@ export const getPaymentsSubErrorDistribution = endpoint({
   summary: 'Get the share of each error with its details',
   description: 'Of failed payments.',
   response: sumsOf(
-    Type.Object({ error: SubError, percents: Type.Number() }, { title: 'PaymentsSubErrorsDistributionResult' }),
+    Type.Object(
+      { error: SubError, percents: Type.Number() },
+      { title: 'PaymentsSubErrorsDistributionResult' },
+    ),
   ),
   handle: (request, deps: SumDeps) =>
     summed(deps, request, paymentSums.byFailure, (rows) =>

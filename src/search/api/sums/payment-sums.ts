@@ -71,7 +71,10 @@ export const getPaymentsToolDistribution = endpoint({
   summary: 'Get the share of each card network',
   description: 'Of all payments, in any status.',
   response: sumsOf(
-    Type.Object({ name: Type.String(), percents: Type.Number() }, { title: 'PaymentsToolDistributionResult' }),
+    Type.Object(
+      { name: Type.String(), percents: Type.Number() },
+      { title: 'PaymentsToolDistributionResult' },
+    ),
   ),
   handle: (request, deps: SumDeps) =>
     summed(deps, request, paymentSums.bySystem, (rows) =>

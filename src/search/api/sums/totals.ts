@@ -22,6 +22,9 @@ export function percentsBy<One extends Row>(
   const totals = totalsBy(rows, keyOf);
   const all = totals.reduce((sum, { count }) => sum + count, 0n);
   return totals
-    .map((total) => ({ ...total, percents: Math.round(Number((total.count * 1_000_000n) / all) / 100) / 100 }))
+    .map((total) => ({
+      ...total,
+      percents: Math.round(Number((total.count * 1_000_000n) / all) / 100) / 100,
+    }))
     .toSorted((one, other) => Number(other.count - one.count));
 }
