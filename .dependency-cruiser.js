@@ -103,6 +103,7 @@ const mayImport = {
     'customers',
     'consent-links',
   ],
+  console: [...ground, 'merchants', 'cards'],
   // A bank, a shop and a database to try the program with. Only app, cli and main may import them.
   sandbox: [
     'platform/database',
@@ -134,7 +135,7 @@ const packages = {
   esbuild: { by: ['platform/http'] },
   fastify: {
     by: ['platform/http', 'sandbox'],
-    types: ['acquiring', 'app', 'checkout', 'customers', 'payments', 'recurring'],
+    types: ['acquiring', 'app', 'checkout', 'console', 'customers', 'payments', 'recurring'],
   },
   nodemailer: { by: ['platform/mail'] },
   pg: { by: ['platform/database', 'sandbox'] },

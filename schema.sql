@@ -533,6 +533,23 @@ create table consent_link (
   constraint consent_link_check1 check (expires_at > created_at)
 );
 
+create table console_session (
+  session_id text not null,
+  party_id text,
+  is_operator boolean not null,
+  livemode boolean not null,
+  made_by text not null,
+  created_at timestamp with time zone not null,
+  link_hash bytea not null,
+  session_hash bytea,
+  opened_at timestamp with time zone,
+  seen_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint console_session_pkey primary key (session_id),
+  constraint console_session_opened check ((session_hash is null) = (opened_at is null) and (session_hash is null) = (seen_at is null)),
+  constraint console_session_viewer check (is_operator or party_id is not null)
+);
+
 create table customer (
   customer_id id not null,
   party_id id not null,

@@ -24,6 +24,9 @@ import { sendNotFoundPage } from '../checkout/not-found-page.ts';
 import { addCheckoutRoutes } from '../checkout/checkout-routes.ts';
 import { payersOnward } from '../checkout/payer-onward.ts';
 import { addConsentLinkRoutes } from '../checkout/consent-link-routes.ts';
+import { addConsoleRoutes } from '../console/console-routes.ts';
+import { openConsoleSessions } from '../console/sessions.ts';
+import { consoleEndpoints, operatorViews } from './console-views.ts';
 import type { Config } from './config.ts';
 import type { Database } from '../platform/database/database.ts';
 import { version } from '../platform/database/connections/program-name.ts';
@@ -56,6 +59,7 @@ import { callerLimits, requestsPerSecondOfToken } from '../platform/http/request
 import { watchForwarding } from '../platform/http/proxies/forwarding.ts';
 import { rateLimit } from '../platform/http/request/rate-limit.ts';
 import { openOutcomeWaits } from '../platform/http/waiting/outcome-waits.ts';
+import type { PipelineDeps } from '../platform/http/request-pipeline.ts';
 import { buildServer } from '../platform/http/server.ts';
 import { addSystemRoutes } from '../platform/http/system-routes.ts';
 import { randomIds, type Ids } from '../ids.ts';
@@ -93,7 +97,7 @@ import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import { unimplementedOperations } from '../platform/http/paths/published-operations.ts';
 import { webhookBodies } from './webhook-bodies.ts';
-import type { AppContext } from './app-context.ts';
+import type { AppContext, PrepareContext } from './app-context.ts';
 import { purgeWebhooks } from '../webhooks/inspection/inspection.store.ts';
 import { withdrawalOfOperation } from '../payouts/domain/withdrawal.ts';
 import { lookForReturn } from '../payouts/store/withdrawals.ts';
@@ -363,6 +367,7 @@ export function buildService(
     allowPlainHttp: config.mode === 'sandbox',
   });
   const learn = () => learnAbilities(database, banks);
+  const consoleSessions = openConsoleSessions({ db: database, clock, livemode: livemodeOf(config.mode) });
   const waits = openWaits({ pause: ports.pause ?? realPause, nowMs: monotonicMs });
   const jobs: JobRunner<JobRows> = openJobRunner({
     db: database,
@@ -399,6 +404,7 @@ export function buildService(
         everyMs: 60_000,
         run: () => watchVerificationRefunds(database, clock.now(), log),
       },
+      { name: 'purge console sessions', everyMs: 60_000, run: () => consoleSessions.purge() },
       { name: 'purge payer attempts', everyMs: 60_000, run: () => purgeAttempts(database, clock.now()) },
       {
         name: 'guard shops',
@@ -443,6 +449,8 @@ export function buildService(
   const { ids } = ports;
   const confirming = { db: database, ids, merchants, cards, banks, jobs, bindingRules, payerAttempts };
   const hourly = (most: number) => rateLimit(most / 3_600, most, monotonicMs);
+  const { failedAuthenticationsPerMinute: maxFailures } = config;
+  const failuresPerMinute = () => rateLimit(maxFailures / 60, maxFailures, monotonicMs);
   const consentLinks = openConsentLinks({ ...confirming, consents, publicUrl });
   const networksFor = acceptedNetworks(banks);
   const context: AppContext = {
@@ -483,6 +491,34 @@ export function buildService(
     log,
     nowMs: monotonicMs,
   });
+  const pipeline: PipelineDeps<AppContext, PrepareContext> = {
+    endpointDeps: context,
+    prepareDeps: webhooks,
+    timeOf: async (partyId) => {
+      const party = await merchants.party(partyId);
+      return party && merchants.timeOf(party);
+    },
+    clock,
+    apiKeys,
+    templateTokens,
+    tokens,
+    idempotency: answers,
+    outcomeWaits: openOutcomeWaits(waits, log),
+    publicUrl,
+    livemode: livemodeOf(config.mode),
+    log,
+    holdsCardNumber,
+    isStrictAboutIds: ({ partyId }, input) => merchants.refusesNumberedIds(partyId, shopNamedBy(input)),
+    forwarding,
+    callerLimits: callerLimits(
+      {
+        perSecond: config.requestsPerSecond,
+        perSecondOfToken: Math.min(config.requestsPerSecond, requestsPerSecondOfToken),
+      },
+      monotonicMs,
+    ),
+    failedAuthenticationRate: failuresPerMinute(),
+  };
   const app = buildServer({
     endpoints,
     unimplemented: unimplementedOperations,
@@ -492,38 +528,7 @@ export function buildService(
     maxConnections: config.maxConnections,
     newRequestId: config.strictRequestId ? undefined : () => ports.ids.next(),
     sendNotFoundPage,
-    pipeline: {
-      endpointDeps: context,
-      prepareDeps: webhooks,
-      timeOf: async (partyId) => {
-        const party = await merchants.party(partyId);
-        return party && merchants.timeOf(party);
-      },
-      clock,
-      apiKeys,
-      templateTokens,
-      tokens,
-      idempotency: answers,
-      outcomeWaits: openOutcomeWaits(waits, log),
-      publicUrl,
-      livemode: livemodeOf(config.mode),
-      log,
-      holdsCardNumber,
-      isStrictAboutIds: ({ partyId }, input) => merchants.refusesNumberedIds(partyId, shopNamedBy(input)),
-      forwarding,
-      callerLimits: callerLimits(
-        {
-          perSecond: config.requestsPerSecond,
-          perSecondOfToken: Math.min(config.requestsPerSecond, requestsPerSecondOfToken),
-        },
-        monotonicMs,
-      ),
-      failedAuthenticationRate: rateLimit(
-        config.failedAuthenticationsPerMinute / 60,
-        config.failedAuthenticationsPerMinute,
-        monotonicMs,
-      ),
-    },
+    pipeline,
   });
   addSystemRoutes(app, {
     openApi: () =>
@@ -588,6 +593,14 @@ export function buildService(
     consentLinks,
     sendsEmail,
   });
+  addConsoleRoutes(app, {
+    sessions: consoleSessions,
+    pipeline,
+    endpoints: consoleEndpoints,
+    operatorViews: operatorViews({ database, clock, jobs }),
+    merchants,
+    failures: failuresPerMinute(),
+  });
   addPages(app, config.mode);
   addGauges(metrics, { database, jobs, clock, ledger, banks });
 
@@ -603,6 +616,7 @@ export function buildService(
     payouts,
     charging,
     timeline: context.timeline,
+    consoleSessions,
     consents,
     receipts,
     cards: vault.cards,

@@ -23,6 +23,7 @@ export const retention: Readonly<Record<string, string>> = {
   card_stop: 'permanently: a card the networks have stopped',
   category: permanently.one,
   consent_link: permanently.consent,
+  console_session: 'thirty days after its link was made, then the service deletes it',
   customer: permanently.consent,
   data_key: permanently.keys,
   deposit: permanently.money,

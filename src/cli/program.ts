@@ -5,6 +5,7 @@ import { Help, type Command } from 'commander';
 import { assetPath } from '../asset-paths.ts';
 import { addBankCommands } from './banks/commands.ts';
 import { MandateCommand } from './mandate-command.ts';
+import { addConsoleCommands } from './console/commands.ts';
 import { addImportCommands } from './imports/commands.ts';
 import { addLinkCommands } from './links/commands.ts';
 import { addMerchantCommands } from './merchants/commands.ts';
@@ -38,6 +39,7 @@ export function createProgram(): MandateCommand {
   addBankCommands(program);
   program.commandsGroup('Operations:');
   addOperationsCommands(program);
+  addConsoleCommands(program);
   addSearchCommands(program);
   return program;
 }

@@ -5,10 +5,12 @@ import { codeOf } from '../error-code.ts';
 import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
 import { misspeltIn, readConfig, type Config } from '../app/config.ts';
 import { isLoopback } from '../app/settings/live-mode-faults.ts';
+import { consoleLinkOf } from '../console/sessions.ts';
 import { openLog, type Logger } from '../platform/log.ts';
 import {
   leaveSandbox,
   readSandboxFacts,
+  sandboxPartyId,
   sandboxShopIds,
   setUpSandbox,
   type SandboxInfo,
@@ -123,7 +125,11 @@ async function openSandbox(
     dataFolder: config.dataFolder,
     publicUrl,
   });
-  greet(facts, config.dataFolder);
+  const { credential } = await service.consoleSessions.makeLink(
+    { kind: 'operator', partyId: sandboxPartyId },
+    'mandate serve',
+  );
+  greet(facts, config.dataFolder, consoleLinkOf(publicUrl, credential));
   const close = async () => {
     try {
       leaveSandbox(config.dataFolder);
@@ -167,7 +173,7 @@ function readable(error: unknown, { host, port }: { host: string; port: number }
   return error;
 }
 
-function greet(facts: SandboxInfo, dataFolder: string): void {
+function greet(facts: SandboxInfo, dataFolder: string, consoleLink: string): void {
   const quoted = `'${dataFolder.replaceAll("'", `'\\''`)}'`;
   const elsewhere = dataFolder === resolve('data') ? '' : `  export MANDATE_DATA=${quoted}\n`;
   // While another node runs, the commands name that one.
@@ -182,6 +188,8 @@ ${bold('Mandate is ready.')} This is a sandbox: no real money moves.
   API      ${facts.apiUrl}
   Demo     ${facts.demoUrl}   a shop that shows checkout and webhooks
   Docs     ${facts.docsUrl}
+  Console  ${consoleLink}
+           opens once, within ten minutes; then make another: npx mandate console link --operator --party ${sandboxPartyId}
   API key  ${facts.apiKey}
   Shops    ${sandboxShopIds.join(', ')}
 

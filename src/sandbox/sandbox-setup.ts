@@ -28,6 +28,7 @@ type StoredInfo = NodeInfo & { readonly after?: readonly NodeInfo[] };
 type NodeInfo = SandboxInfo & { readonly pid?: number; readonly host?: string };
 
 const partyId = 'SANDBOX';
+export { partyId as sandboxPartyId };
 const shops = [
   { shop_id: 'TEST', name: 'Test shop', currency: 'RUB' },
   { shop_id: 'TEST_USD', name: 'Test shop in dollars', currency: 'USD' },

@@ -12,6 +12,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   card_stop: 'card_key',
   category: 'category_id',
   consent_link: 'consent_link_id',
+  console_session: 'session_id',
   customer: 'customer_id',
   data_key: 'purpose',
   deposit: 'deposit_id',

@@ -1,7 +1,7 @@
 // mandate bank add, change, list, check, remove. Secrets come from a file, standard input or the environment: every process of the
 // machine can read a command line.
 import { readFileSync } from 'node:fs';
-import { listAwayBanks } from '../../acquiring/store/away-banks.ts';
+import { bankOverviews, type BankOverview } from '../../acquiring/bank-overview.ts';
 import { deleteBank, listBanks } from '../../acquiring/store/banks.ts';
 import type { Values } from '../../platform/database/statement.ts';
 import type { Banks } from '../../acquiring/banks.ts';
@@ -59,21 +59,7 @@ export async function changeBank(
 }
 
 export async function listAllBanks(options: { json?: true }): Promise<void> {
-  const [rows, away] = await withFoundation(({ database, ports }) =>
-    Promise.all([database.run(listBanks, {}), database.run(listAwayBanks, { now: ports.clock.now() })]),
-  );
-  const banks = rows.map((row) => ({
-    bankId: row.bank_id,
-    url: row.url,
-    terminals: Number(row.terminals),
-    createdAt: row.created_at,
-    isShared: row.is_shared,
-    stoppedAt: row.stopped_at,
-    stoppedBecause: row.stopped_because,
-    checkedAt: row.checked_at,
-    checkProblem: row.check_problem,
-    ...awayMembers(away, row.bank_id),
-  }));
+  const banks = await withFoundation(({ database, ports }) => bankOverviews(database, ports.clock.now()));
   if (options.json) return printJson('bank list', banks);
   if (banks.length === 0) return console.log('No bank yet. Add one with "mandate bank add".');
   printTable(
@@ -93,22 +79,11 @@ export async function listAllBanks(options: { json?: true }): Promise<void> {
 }
 
 /** What the report says about lost operations, and whether it and the updates can be read (app/bank-watch). */
-function reportText(bank: {
-  readonly isShared: boolean;
-  readonly stoppedAt: string | null;
-  readonly checkedAt: string | null;
-  readonly checkProblem: string | null;
-}): string {
+function reportText(bank: BankOverview): string {
   if (bank.stoppedAt !== null) return 'STOPPED';
   if (bank.checkProblem !== null) return 'cannot be checked';
   if (bank.isShared) return 'not checked: shared account';
   return bank.checkedAt === null ? 'not checked yet' : `checked ${bank.checkedAt.slice(0, 19)}`;
-}
-
-/** As a node has reported within the last two minutes. */
-function awayMembers(away: readonly Values<typeof listAwayBanks.row>[], id: string) {
-  const found = away.find(({ bank_id }) => bank_id === id);
-  return { awaySince: found?.away_since ?? null, awayBecause: found?.away_because ?? null };
 }
 
 export async function removeBank(id: string): Promise<void> {
@@ -138,13 +113,15 @@ export async function checkBank(id: string, options: { json?: true }): Promise<v
     const answer = await bank.inquire({ operationId, terminal });
     const tookMs = Math.round(performance.now() - startedAtMs);
     const problem = problemOf(answer);
-    const away = await database.run(listAwayBanks, { now: ports.clock.now() });
+    const overviews = await bankOverviews(database, ports.clock.now());
+    const { awaySince = null, awayBecause = null } = overviews.find(({ bankId }) => bankId === id) ?? {};
     return {
       bankId: id,
       url: settings.url,
       works: problem === undefined,
       tookMs,
-      ...awayMembers(away, id),
+      awaySince,
+      awayBecause,
       ...(problem ? { problem } : {}),
     };
   });
@@ -160,7 +137,7 @@ type Report = {
   readonly url: string;
   readonly works: boolean;
   readonly tookMs: number;
-} & ReturnType<typeof awayMembers>;
+} & Pick<BankOverview, 'awaySince' | 'awayBecause'>;
 
 function printReport({ bankId, url, works, tookMs, awaySince, awayBecause }: Report): void {
   if (works) {

@@ -167,14 +167,36 @@ export async function openRequest(
     return void sendRefusal(family, reply, { code: 'invalidDeadline', ...details });
   }
 
-  const tooMany = deps.callerLimits.take({ caller, countedAs });
-  if (tooMany) {
-    if (tooMany.afterMs > 0) await sleep(tooMany.afterMs);
-    return deadline.isOver ? undefined : void sendTooMany(reply, tooMany.waitSeconds);
-  }
+  if (await isOverLimit(deps, { caller, countedAs, deadline }, reply)) return undefined;
   if (isTooLargeFor(caller, Number(request.headers['content-length'] ?? 0)))
     return void sendRefusal(family, reply, tooLargeForToken);
   return { caller, countedAs, deadline };
+}
+
+/** The same for a read by a caller who is known without a token. Undefined once it has sent a response. */
+export async function contextOf(
+  deps: Pick<AuthenticationDeps, 'callerLimits' | 'forwarding'>,
+  caller: Caller,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<RequestContext | undefined> {
+  const deadline = new RequestDeadline(maxTimeoutMs, () => sendTooLate(reply));
+  reply.raw.once('close', () => deadline.end());
+  const context = { caller, countedAs: deps.forwarding.countedAs(request), deadline };
+  return (await isOverLimit(deps, context, reply)) ? undefined : context;
+}
+
+/** If so, it has sent the response. */
+async function isOverLimit(
+  { callerLimits }: Pick<AuthenticationDeps, 'callerLimits'>,
+  { deadline, ...from }: RequestContext,
+  reply: FastifyReply,
+): Promise<boolean> {
+  const tooMany = callerLimits.take(from);
+  if (!tooMany) return false;
+  if (tooMany.afterMs > 0) await sleep(tooMany.afterMs);
+  if (!deadline.isOver) sendTooMany(reply, tooMany.waitSeconds);
+  return true;
 }
 
 /** The second half, for one endpoint: body, schema, handler, response. It may fail after the caller has disconnected. */

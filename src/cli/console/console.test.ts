@@ -1,0 +1,70 @@
+// mandate console: a link opens the pages of a party, or of all; it is listed and can be ended.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commandLine } from '../../../test/support/processes/command-line.ts';
+import {
+  startTestService,
+  type Merchant,
+  type TestService,
+} from '../../../test/support/service/test-service.ts';
+
+let service: TestService;
+let merchant: Merchant;
+beforeAll(async () => {
+  service = await startTestService();
+  merchant = await service.createMerchant();
+  service.clock.set(Date.now());
+});
+afterAll(() => service.close());
+
+const run = (...words: string[]) =>
+  commandLine(['console', ...words], {
+    DATABASE_URL: service.testDatabase.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    MANDATE_DATA: '/nonexistent',
+    PUBLIC_URL: 'https://pay.example',
+  });
+const open = (output: string) => service.consoleSessions.open(output.trim().split('#')[1] ?? '');
+
+test('a link shows the pages of a party', async () => {
+  const { code, output, errors } = await run('link', '--party', merchant.partyId);
+  expect(code).toBe(0);
+  expect(output).toMatch(/^https:\/\/pay\.example\/console\/enter#[0-9A-Za-z]{12}\.[0-9A-Za-z]{43}\n$/);
+  expect(errors).toMatch(
+    /^It opens once, within ten minutes\. End it with "mandate console end \w{12}"\.\n$/,
+  );
+  expect(await open(output)).toMatchObject({ viewer: { kind: 'party', partyId: merchant.partyId } });
+});
+
+test('a link of an operator shows all parties, and can begin with one', async () => {
+  expect(await open((await run('link', '--operator')).output)).toMatchObject({
+    viewer: { kind: 'operator' },
+  });
+  const { output } = await run('link', '--operator', '--party', merchant.partyId);
+  expect(await open(output)).toMatchObject({ viewer: { kind: 'operator', partyId: merchant.partyId } });
+});
+
+test.each([
+  [['link'], /Whose pages\? Give --party <partyID>, or --operator/],
+  [['link', '--party', 'NONE'], /Party NONE not found\. List parties with "mandate party list"/],
+  [['end', 'X3nQ0bqGt7Vd'], /Session X3nQ0bqGt7Vd not found\. List sessions with "mandate console sessions"/],
+])('console %j is refused', async (words, says) => {
+  const { code, output, errors } = await run(...words);
+  expect({ code, output }).toEqual({ code: 1, output: '' });
+  expect(errors).toMatch(says);
+});
+
+test('links and sessions are listed with who made them, and end', async () => {
+  const { output: link } = await run('link', '--party', merchant.partyId);
+  const opened = await open(link);
+  const listed = async () => JSON.parse((await run('sessions', '--json')).output) as { sessionId: string }[];
+  const one = async () => (await listed()).find(({ sessionId }) => sessionId === opened?.id);
+  expect(await one()).toMatchObject({
+    partyId: merchant.partyId,
+    isOperator: false,
+    status: 'open',
+    madeBy: expect.stringMatching(/.@./),
+  });
+  expect((await run('sessions')).output).toContain(opened?.id);
+  expect((await run('end', opened?.id ?? '')).output).toBe(`Ended ${opened?.id}.\n`);
+  expect(await one()).toMatchObject({ status: 'ended' });
+});

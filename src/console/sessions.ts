@@ -1,0 +1,118 @@
+// Links to the console and their sessions. A secret is 256 random bits, so a plain hash of it is enough.
+import { hash } from 'node:crypto';
+import { laterBy, type Clock, type Instant } from '../clock.ts';
+import { defined } from '../defined.ts';
+import { randomText } from '../ids.ts';
+import type { Database } from '../platform/database/database.ts';
+import { idleMs, limitsAt, longestMs, statusOf, type Viewer } from './domain/session.ts';
+import {
+  continueSession,
+  endSession,
+  insertSession,
+  listSessions,
+  openSession,
+  purgeSessions,
+} from './sessions.store.ts';
+
+/** The address of the page that opens a session. What follows the `#` reaches no server, so no log and no preview has it. */
+export function consoleLinkOf(publicUrl: string, credential: string): string {
+  return `${publicUrl}/console/enter#${credential}`;
+}
+
+export type Session = { readonly id: string; readonly viewer: Viewer; readonly endsAt: Instant };
+export type ConsoleSessions = ReturnType<typeof openConsoleSessions>;
+
+type Deps = { readonly db: Database; readonly clock: Clock; readonly livemode: boolean };
+
+export function openConsoleSessions({ db, clock, livemode }: Deps) {
+  return {
+    /** The credential of a link that opens a session once. */
+    async makeLink(viewer: Viewer, madeBy: string) {
+      const id = randomText(12);
+      const secret = randomText(43);
+      await db.run(insertSession, {
+        session_id: id,
+        party_id: viewer.partyId ?? null,
+        is_operator: viewer.kind === 'operator',
+        livemode,
+        made_by: madeBy,
+        created_at: clock.now(),
+        link_hash: hashOf(secret),
+      });
+      return { id, credential: `${id}.${secret}` };
+    },
+
+    /** Undefined if the link is unknown, used or too old. */
+    async open(link: string) {
+      const parts = partsOf(link);
+      if (!parts) return undefined;
+      const now = clock.now();
+      const secret = randomText(43);
+      const [row] = await db.run(openSession, {
+        session_id: parts.id,
+        link_hash: parts.hash,
+        session_hash: hashOf(secret),
+        livemode,
+        linked_after: limitsAt(now).linkedAfter,
+        now,
+      });
+      if (!row) return undefined;
+      const { made_by: madeBy } = row;
+      return { id: parts.id, viewer: viewerOf(row), madeBy, credential: `${parts.id}.${secret}` };
+    },
+
+    /** Undefined if the session is unknown or over. */
+    async find(credential: string): Promise<Session | undefined> {
+      const parts = partsOf(credential);
+      if (!parts) return undefined;
+      const now = clock.now();
+      const { seenAfter, openedAfter } = limitsAt(now);
+      const [row] = await db.run(continueSession, {
+        session_id: parts.id,
+        session_hash: parts.hash,
+        livemode,
+        seen_after: seenAfter,
+        opened_after: openedAfter,
+        now,
+      });
+      if (!row) return undefined;
+      const [idle, longest] = [laterBy(now, idleMs), laterBy(row.opened_at, longestMs)];
+      return { id: parts.id, viewer: viewerOf(row), endsAt: idle < longest ? idle : longest };
+    },
+
+    async list() {
+      const now = clock.now();
+      return (await db.run(listSessions, {})).map((row) => {
+        const { created_at: createdAt, opened_at: openedAt, seen_at: seenAt, ended_at: endedAt } = row;
+        const { session_id: sessionId, party_id: partyId, is_operator: isOperator, made_by: madeBy } = row;
+        const times = { createdAt, openedAt, seenAt, endedAt };
+        return { sessionId, partyId, isOperator, madeBy, ...times, status: statusOf(times, now) };
+      });
+    },
+
+    /** False if there is none. */
+    async end(sessionId: string): Promise<boolean> {
+      return (await db.run(endSession, { session_id: sessionId, now: clock.now() })).length > 0;
+    },
+
+    async purge(): Promise<void> {
+      await db.run(purgeSessions, { created_before: limitsAt(clock.now()).createdAfter });
+    },
+  };
+}
+
+function viewerOf(row: { readonly party_id: string | null; readonly is_operator: boolean }): Viewer {
+  const partyId = row.party_id ?? undefined;
+  if (row.is_operator) return { kind: 'operator', ...defined({ partyId }) };
+  if (partyId === undefined) throw new Error('A session of the console names neither party nor operator.');
+  return { kind: 'party', partyId };
+}
+
+function partsOf(credential: string): { readonly id: string; readonly hash: Buffer } | undefined {
+  const [, id, secret] = /^([0-9A-Za-z]{12})\.([0-9A-Za-z]{43})$/.exec(credential) ?? [];
+  return id === undefined || secret === undefined ? undefined : { id, hash: hashOf(secret) };
+}
+
+function hashOf(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}
