@@ -1,0 +1,4 @@
+// The script of the console.
+import { show } from './views/app.tsx';
+
+show();
