@@ -10,8 +10,8 @@ const pagesFolder = new URL('../../../../pages/', import.meta.url);
 const classicScripts = ['embed'];
 
 /**
- * The content of each file by its name. Entries are named after the page: docs/docs.ts and, if present, docs/docs.css. `sources` gets what
- * they were bundled from, by paths from the root.
+ * The content of each file by its name; entries are named after the page, as docs/docs.ts and docs/docs.css. `sources` gets what they were
+ * bundled from, by paths from the root.
  */
 export async function bundlePage(page: string, sources: string[] = []): Promise<Map<string, Buffer>> {
   const { build } = await import('esbuild');
