@@ -223,8 +223,13 @@ function tooMany(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply | undefined {
-  const waitSeconds = failures.waitSeconds(networkOf(pipeline.forwarding.countedAs(request)));
-  if (waitSeconds === undefined) return undefined;
+  const network = networkOf(pipeline.forwarding.countedAs(request));
+  const waitSeconds = failures.take(network);
+  if (waitSeconds === undefined) {
+    // Only a failure counts, and that is known later.
+    failures.giveBack(network);
+    return undefined;
+  }
   return reply.code(429).header('Retry-After', String(waitSeconds)).send({ code: 'tooManyRequests' });
 }
 

@@ -24,81 +24,84 @@ export type ConsoleSessions = ReturnType<typeof openConsoleSessions>;
 
 type Deps = { readonly db: Database; readonly clock: Clock; readonly livemode: boolean };
 
-export function openConsoleSessions({ db, clock, livemode }: Deps) {
+export function openConsoleSessions(deps: Deps) {
+  const { db, clock } = deps;
   return {
     /** The credential of a link that opens a session once. */
-    async makeLink(viewer: Viewer, madeBy: string) {
-      const id = randomText(12);
-      const secret = randomText(43);
-      await db.run(insertSession, {
-        session_id: id,
-        party_id: viewer.partyId ?? null,
-        is_operator: viewer.kind === 'operator',
-        livemode,
-        made_by: madeBy,
-        created_at: clock.now(),
-        link_hash: hashOf(secret),
-      });
-      return { id, credential: `${id}.${secret}` };
-    },
-
+    makeLink: (viewer: Viewer, madeBy: string) => makeLink(deps, viewer, madeBy),
     /** Undefined if the link is unknown, used or too old. */
-    async open(link: string) {
-      const parts = partsOf(link);
-      if (!parts) return undefined;
-      const now = clock.now();
-      const secret = randomText(43);
-      const [row] = await db.run(openSession, {
-        session_id: parts.id,
-        link_hash: parts.hash,
-        session_hash: hashOf(secret),
-        livemode,
-        linked_after: limitsAt(now).linkedAfter,
-        now,
-      });
-      if (!row) return undefined;
-      const { made_by: madeBy } = row;
-      return { id: parts.id, viewer: viewerOf(row), madeBy, credential: `${parts.id}.${secret}` };
-    },
-
+    open: (link: string) => openByLink(deps, link),
     /** Undefined if the session is unknown or over. */
-    async find(credential: string): Promise<Session | undefined> {
-      const parts = partsOf(credential);
-      if (!parts) return undefined;
-      const now = clock.now();
-      const { seenAfter, openedAfter } = limitsAt(now);
-      const [row] = await db.run(continueSession, {
-        session_id: parts.id,
-        session_hash: parts.hash,
-        livemode,
-        seen_after: seenAfter,
-        opened_after: openedAfter,
-        now,
-      });
-      if (!row) return undefined;
-      const [idle, longest] = [laterBy(now, idleMs), laterBy(row.opened_at, longestMs)];
-      return { id: parts.id, viewer: viewerOf(row), endsAt: idle < longest ? idle : longest };
-    },
-
-    async list() {
-      const now = clock.now();
-      return (await db.run(listSessions, {})).map((row) => {
-        const { created_at: createdAt, opened_at: openedAt, seen_at: seenAt, ended_at: endedAt } = row;
-        const { session_id: sessionId, party_id: partyId, is_operator: isOperator, made_by: madeBy } = row;
-        const times = { createdAt, openedAt, seenAt, endedAt };
-        return { sessionId, partyId, isOperator, madeBy, ...times, status: statusOf(times, now) };
-      });
-    },
-
+    find: (credential: string) => findSession(deps, credential),
+    list: () => listAll(deps),
     /** False if there is none. */
-    async end(sessionId: string): Promise<boolean> {
-      return (await db.run(endSession, { session_id: sessionId, now: clock.now() })).length > 0;
-    },
-
+    end: async (sessionId: string) =>
+      (await db.run(endSession, { session_id: sessionId, now: clock.now() })).length > 0,
     async purge(): Promise<void> {
       await db.run(purgeSessions, { created_before: limitsAt(clock.now()).createdAfter });
     },
   };
+}
+
+async function makeLink({ db, clock, livemode }: Deps, viewer: Viewer, madeBy: string) {
+  const id = randomText(12);
+  const secret = randomText(43);
+  await db.run(insertSession, {
+    session_id: id,
+    party_id: viewer.partyId ?? null,
+    is_operator: viewer.kind === 'operator',
+    livemode,
+    made_by: madeBy,
+    created_at: clock.now(),
+    link_hash: hashOf(secret),
+  });
+  return { id, credential: `${id}.${secret}` };
+}
+
+async function openByLink({ db, clock, livemode }: Deps, link: string) {
+  const parts = partsOf(link);
+  if (!parts) return undefined;
+  const now = clock.now();
+  const secret = randomText(43);
+  const [row] = await db.run(openSession, {
+    session_id: parts.id,
+    link_hash: parts.hash,
+    session_hash: hashOf(secret),
+    livemode,
+    linked_after: limitsAt(now).linkedAfter,
+    now,
+  });
+  if (!row) return undefined;
+  const { made_by: madeBy } = row;
+  return { id: parts.id, viewer: viewerOf(row), madeBy, credential: `${parts.id}.${secret}` };
+}
+
+async function findSession({ db, clock, livemode }: Deps, credential: string): Promise<Session | undefined> {
+  const parts = partsOf(credential);
+  if (!parts) return undefined;
+  const now = clock.now();
+  const { seenAfter, openedAfter } = limitsAt(now);
+  const [row] = await db.run(continueSession, {
+    session_id: parts.id,
+    session_hash: parts.hash,
+    livemode,
+    seen_after: seenAfter,
+    opened_after: openedAfter,
+    now,
+  });
+  if (!row) return undefined;
+  const [idle, longest] = [laterBy(now, idleMs), laterBy(row.opened_at, longestMs)];
+  return { id: parts.id, viewer: viewerOf(row), endsAt: idle < longest ? idle : longest };
+}
+
+async function listAll({ db, clock }: Deps) {
+  const now = clock.now();
+  return (await db.run(listSessions, {})).map((row) => {
+    const { created_at: createdAt, opened_at: openedAt, seen_at: seenAt, ended_at: endedAt } = row;
+    const { session_id: sessionId, party_id: partyId, is_operator: isOperator, made_by: madeBy } = row;
+    const times = { createdAt, openedAt, seenAt, endedAt };
+    return { sessionId, partyId, isOperator, madeBy, ...times, status: statusOf(times, now) };
+  });
 }
 
 function viewerOf(row: { readonly party_id: string | null; readonly is_operator: boolean }): Viewer {

@@ -1289,6 +1289,12 @@ update bank
 set stopped_at = null, stopped_because = null, confirmed_because = $1::text, report_cursor = greatest(report_cursor, $2::int8)
 where bank_id = $3::text and stopped_at is not null returning bank_id;
 
+-- continue_console_session
+update console_session set seen_at = greatest(seen_at, $1::timestamptz)
+where session_id = $2::text and session_hash = $3::bytea and livemode = $4::bool
+and ended_at is null and seen_at > $5::timestamptz and opened_at > $6::timestamptz
+returning party_id, is_operator, opened_at;
+
 -- copy_to_search_invoice
 with fresh as materialized (
 select invoice.party_id, invoice.shop_id, invoice.invoice_id, invoice.created_at, invoice.status, invoice.amount_minor, invoice.external_id
@@ -1645,6 +1651,10 @@ returning series_attempt.series_id
 )
 select append_event('series', series_id, version, party_id, changed_at, $20::json) as version
 from changed join attempted using (series_id);
+
+-- end_console_session
+update console_session set ended_at = coalesce(ended_at, $1::timestamptz)
+where session_id = $2::text returning session_id;
 
 -- end_exchange
 update exchange set state = $1::text, heard_at = $2::timestamptz
@@ -2676,6 +2686,9 @@ select $1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::text, $8:
 where claim_external_id($2::text, 'createConsentLink', $8::text, $1::text, $14::bytea)
 returning consent_link_id;
 
+-- insert_console_session
+insert into console_session (session_id, party_id, is_operator, made_by, created_at, livemode, link_hash) values ($1::text, $2::text, $3::bool, $4::text, $5::timestamptz, $6::bool, $7::bytea);
+
 -- insert_customer
 with changed as (
 insert into customer (customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at)
@@ -2979,6 +2992,10 @@ select bank_id, url, created_at, is_shared, stopped_at, stopped_because, checked
 where paying.bank_id = bank.bank_id and retired_at is null) as terminals
 from bank order by bank_id;
 
+-- list_console_sessions
+select session_id, party_id, is_operator, made_by, created_at, opened_at, seen_at, ended_at
+from console_session order by created_at desc, session_id limit 1000;
+
 -- list_deposits
 select deposit_id, party_id, wallet_id, identity_id, source_id, created_at, amount_minor, currency, description, reversed_at from deposit where deposit.party_id = $1::text and ($2::text is null or deposit.wallet_id = $2::text)
 and ($3::text is null or deposit.identity_id = $3::text)
@@ -3263,6 +3280,12 @@ update binding set series_id = $1::text where customer_id = $2::text and binding
 update bank set check_problem = $1::text
 where bank_id = $2::text and check_problem is distinct from $1::text;
 
+-- open_console_session
+update console_session set session_hash = $1::bytea, opened_at = $2::timestamptz, seen_at = $2::timestamptz
+where session_id = $3::text and link_hash = $4::bytea and livemode = $5::bool
+and opened_at is null and ended_at is null and created_at > $6::timestamptz
+returning party_id, is_operator, made_by;
+
 -- open_ledger_accounts
 with opened as (
 insert into ledger_account (account_id, livemode, currency, code, party_id, owner_id, forbids_overdraft, shards)
@@ -3312,6 +3335,9 @@ where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null
 -- postpone_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = $2::text
 where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- purge_console_sessions
+delete from console_session where created_at < $1::timestamptz;
 
 -- purge_webhook_attempts
 delete from webhook_attempt as attempt using (

@@ -40,16 +40,17 @@ export async function buildProgram(target: URL): Promise<void> {
     logLevel: 'warning',
   });
   refuseMissingImports(metafile);
-  await writeFile(new URL('LICENCES.txt', target), await licencesOf(metafile, repository));
   await cp(new URL(`src/${migrations}`, repository), new URL(migrations, target), { recursive: true });
   const pages = await readdir(new URL('pages/', repository), { withFileTypes: true });
+  const sources = Object.keys(metafile.inputs);
   for (const { name } of pages.filter((entry) => entry.isDirectory())) {
     const folder = new URL(`pages/${name}/`, target);
-    for (const [file, content] of await bundlePage(name)) {
+    for (const [file, content] of await bundlePage(name, sources)) {
       await mkdir(new URL('.', new URL(file, folder)), { recursive: true });
       await writeFile(new URL(file, folder), content);
     }
   }
+  await writeFile(new URL('LICENCES.txt', target), await licencesOf(sources, repository));
 }
 
 /** An import that is not bundled would be missing where the program runs, unless Node has it or the list above names it. */

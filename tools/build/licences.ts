@@ -1,12 +1,12 @@
 // Lists the packages in a build with their licence texts, which must be distributed with the packages.
 import { readdir, readFile } from 'node:fs/promises';
-import type { Metafile } from 'esbuild';
 
 const packageFolder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+\//;
 const licenceFile = /^(licen[cs]e|notice|copying)/i;
 
-export async function licencesOf({ inputs }: Metafile, root: URL): Promise<string> {
-  const found = Object.keys(inputs).map((file) => packageFolder.exec(file)?.[0]);
+/** Of the packages that these files belong to, by their paths from the root. */
+export async function licencesOf(files: readonly string[], root: URL): Promise<string> {
+  const found = files.map((file) => packageFolder.exec(file)?.[0]);
   const folders = [...new Set(found.filter((folder) => folder !== undefined))].sort();
   const parts = await Promise.all(folders.map((folder) => licenceOf(new URL(folder, root))));
   return ['The program includes these packages.', ...parts].join(`\n\n${'-'.repeat(80)}\n\n`) + '\n';

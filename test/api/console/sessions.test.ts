@@ -208,3 +208,21 @@ test('a live console has a cookie of its own, which a browser keeps only from ht
     await live.close();
   }
 });
+
+test('made-up links and sessions are refused unread once there are too many', async () => {
+  const limited = await startTestService({ FAILED_AUTHENTICATIONS_PER_MINUTE: '1' });
+  try {
+    const { partyId } = await limited.createMerchant();
+    const { credential } = await limited.consoleSessions.makeLink({ kind: 'party', partyId }, 'ada@desk');
+    const open = (link: string) => limited.call('POST', sessionUrl, { body: { link }, headers: own });
+    const cookie = `mandate-console-test=AAAAAAAAAAAA.${'A'.repeat(43)}`;
+    const look = () => limited.call('GET', sessionUrl, { headers: { ...own, cookie } });
+    expect((await look()).status).toBe(401);
+    expect((await look()).status).toBe(429);
+    const late = await open(credential);
+    expect(late).toMatchObject({ status: 429, body: { code: 'tooManyRequests' } });
+    expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
+  } finally {
+    await limited.close();
+  }
+});

@@ -9,13 +9,18 @@ const pagesFolder = new URL('../../../../pages/', import.meta.url);
 /** Runs on the pages of other sites, as one script that needs no modules. */
 const classicScripts = ['embed'];
 
-/** The content of each file by its name. Entries are named after the page: docs/docs.ts and, if present, docs/docs.css. */
-export async function bundlePage(page: string): Promise<Map<string, Buffer>> {
+/**
+ * The content of each file by its name; entries are named after the page, as docs/docs.ts and docs/docs.css. `sources` gets what they were
+ * bundled from, by paths from the root.
+ */
+export async function bundlePage(page: string, sources: string[] = []): Promise<Map<string, Buffer>> {
   const { build } = await import('esbuild');
   const folder = new URL(`${page}/`, pagesFolder);
   const names = await readdir(folder);
   const entries = [`${page}.ts`, `${page}.css`].filter((entry) => names.includes(entry));
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: fileURLToPath(new URL('../', pagesFolder)),
+    metafile: true,
     entryPoints: entries.map((entry) => fileURLToPath(new URL(entry, folder))),
     outdir: fileURLToPath(folder),
     bundle: true,
@@ -28,6 +33,7 @@ export async function bundlePage(page: string): Promise<Map<string, Buffer>> {
     charset: 'utf8',
     logLevel: 'silent',
   });
+  sources.push(...Object.keys(metafile.inputs));
   const files = new Map<string, Buffer>(
     outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]),
   );

@@ -1,6 +1,6 @@
 // What a text in the console's search box is taken for. The first way is used, and the others are offered.
 import { describe, expect, test } from 'vitest';
-import { searchesFor } from '../../pages/console/search-box.ts';
+import { searchesFor } from '../../../pages/console/search-box.ts';
 
 const id = '1xX0acOFC9RLzle2EQTEsKd';
 

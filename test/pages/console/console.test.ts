@@ -1,11 +1,11 @@
 // The console in a real browser: entering, searching, five questions of support, and nothing in the way of a person.
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser } from '../support/processes/browser.ts';
-import { makeWebhook } from '../support/receivers/webhooks.ts';
-import { startCheckoutWorld, type CheckoutWorld } from '../support/worlds/checkout-world.ts';
-import { recurringWorld } from '../support/worlds/recurring.ts';
-import { narrowPhone, obstacles } from './accessibility/obstacles.ts';
+import { describeInBrowser } from '../../support/processes/browser.ts';
+import { makeWebhook } from '../../support/receivers/webhooks.ts';
+import { startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/checkout-world.ts';
+import { recurringWorld } from '../../support/worlds/recurring.ts';
+import { narrowPhone, obstacles } from '../accessibility/obstacles.ts';
 
 const visa = '4242424242424242';
 const emptyCard = '4000000000000002';
@@ -33,7 +33,7 @@ describeInBrowser('the console', () => {
     );
     page = await world.open(`${world.address}/console/enter#${link.credential}`);
     await page.getByRole('button', { name: 'Open the console' }).click();
-    await heading('Payments');
+    await expectHeading('Payments');
     cookies = await page.context().cookies();
   });
   afterAll(() => world?.close());
@@ -90,6 +90,8 @@ describeInBrowser('the console', () => {
     const { service, merchant } = world;
     const webhook = await makeWebhook(service, merchant);
     invoiceId = await paidBy(visa, 'ada@example.com', { amount: 149_000, product: hostile });
+    // Payments of one instant are in no certain order.
+    service.clock.advance(60_000);
     await paidBy(visa, 'ada@example.com', { amount: 149_000 });
     const declined = await paidBy(emptyCard, 'eve@example.com', { amount: 9_900 });
     const { invoiceID: root } = await recurringWorld(world).parent(visa);
@@ -120,7 +122,7 @@ describeInBrowser('the console', () => {
     await page.locator('h1').waitFor();
     await expect.poll(() => page.getByText('Loading…').count(), { timeout: 30_000 }).toBe(0);
   }
-  const heading = (text: string) => page.getByRole('heading', { level: 1, name: text }).waitFor();
+  const expectHeading = (text: string) => page.getByRole('heading', { level: 1, name: text }).waitFor();
   const rows = () => page.locator('main tbody tr');
   async function search(text: string): Promise<void> {
     await page.getByLabel('Search payments').fill(text);
@@ -137,7 +139,7 @@ describeInBrowser('the console', () => {
     page = await world.openAlone(link);
     expect(page.url()).toBe(`${world.address}/console/enter`);
     await page.getByRole('button', { name: 'Open the console' }).click();
-    await heading('Payments');
+    await expectHeading('Payments');
     expect(await page.locator('nav a').allInnerTexts()).toEqual([
       'Payments',
       'Payouts',
@@ -154,7 +156,7 @@ describeInBrowser('the console', () => {
 
   test('says how to get a link where no session is open', async () => {
     page = await world.openAlone(`${world.address}/console/payments`);
-    await heading('No open session');
+    await expectHeading('No open session');
     await page.getByText('mandate console link --party ID').waitFor();
     expect(await obstacles(page, { sizes })).toEqual([]);
   });
@@ -162,9 +164,9 @@ describeInBrowser('the console', () => {
   test('ends its session at once', async () => {
     await show('/payments');
     await page.getByRole('button', { name: 'End session' }).click();
-    await heading('No open session');
+    await expectHeading('No open session');
     await page.reload();
-    await heading('No open session');
+    await expectHeading('No open session');
     await renewed();
   });
 
@@ -177,7 +179,7 @@ describeInBrowser('the console', () => {
     );
     page = await world.open(`${address}/console/enter#${credential}`);
     await page.getByRole('button', { name: 'Open the console' }).click();
-    await heading('Payments');
+    await expectHeading('Payments');
   }
 
   test('is one response of at most 60 KB', async () => {
@@ -188,7 +190,7 @@ describeInBrowser('the console', () => {
     page = await world.openAlone('about:blank');
     page.on('request', (request) => requests.push(new URL(request.url()).pathname));
     await page.goto(`${world.address}/console`);
-    await heading('No open session');
+    await expectHeading('No open session');
     expect(requests).toEqual(['/console', '/console/api/session']);
     expect(cookies).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
   });
@@ -249,23 +251,23 @@ describeInBrowser('the console', () => {
   test('speaks Russian when asked, and remembers', async () => {
     await show('/payments');
     await page.getByRole('button', { name: 'Русский' }).click();
-    await heading('Платежи');
+    await expectHeading('Платежи');
     page = await world.open(`${world.address}/console/payouts`);
-    await heading('Выплаты');
+    await expectHeading('Выплаты');
     expect(await page.locator('html').getAttribute('lang')).toBe('ru');
     await page.getByRole('button', { name: 'English' }).click();
-    await heading('Payouts');
+    await expectHeading('Payouts');
   });
 
   test('shows an operator the pages of the merchant they choose', async () => {
     await show('/payments?party=NONE');
-    await heading('Which merchant?');
+    await expectHeading('Which merchant?');
     expect(await obstacles(page, { sizes })).toEqual([]);
     await page.getByLabel('ID of the merchant').fill(world.merchant.partyId);
     await page.getByRole('button', { name: 'Show' }).click();
-    await heading('Payments');
+    await expectHeading('Payments');
     await page.getByRole('link', { name: 'Payouts' }).click();
-    await heading('Payouts');
+    await expectHeading('Payouts');
     expect(new URL(page.url()).search).toBe(`?party=${world.merchant.partyId}`);
   });
 
@@ -273,7 +275,7 @@ describeInBrowser('the console', () => {
     await show('/payments/none/1');
     await page.getByText('Not found.').first().waitFor();
     await show('/nowhere');
-    await heading('No such page');
+    await expectHeading('No such page');
   });
 
   test.each([
@@ -298,7 +300,7 @@ describeInBrowser('the console', () => {
   describeInBrowser('in under four clicks', () => {
     let clicks = 0;
     const click = async (target: Locator) => {
-      clicks += 1;
+      expect((clicks += 1)).toBeLessThan(4);
       await target.click();
       await settled();
     };
@@ -310,7 +312,6 @@ describeInBrowser('the console', () => {
       clicks = 0;
       await show('/payments');
     };
-    afterEach(() => expect(clicks).toBeLessThan(4));
 
     test('says whether a payer was charged twice', async () => {
       await begin();
@@ -340,7 +341,7 @@ describeInBrowser('the console', () => {
     test('says which payouts are unknown', async () => {
       await begin();
       await click(page.getByRole('link', { name: 'Payouts' }));
-      clicks += 1;
+      expect((clicks += 1)).toBeLessThan(4);
       await page.getByLabel('Status').selectOption('Pending');
       await settled();
       expect(await rows().count()).toBe(1);
