@@ -286,7 +286,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_1
 with due as (
@@ -301,7 +302,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_2
 with due as (
@@ -316,7 +318,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_3
 with due as (
@@ -331,7 +334,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_4
 with due as (
@@ -346,7 +350,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_8
 with due as (
@@ -361,7 +366,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_of_party
 with due as (
@@ -376,7 +382,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card
 with due as (
@@ -391,7 +398,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_1
 with due as (
@@ -406,7 +414,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_2
 with due as (
@@ -421,7 +430,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_3
 with due as (
@@ -436,7 +446,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_4
 with due as (
@@ -451,7 +462,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_8
 with due as (
@@ -466,7 +478,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_of_party
 with due as (
@@ -481,7 +494,120 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_1
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_2
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_3
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_4
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_8
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_of_party
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination
 with due as (
@@ -496,7 +622,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_1
 with due as (
@@ -511,7 +638,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_2
 with due as (
@@ -526,7 +654,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_3
 with due as (
@@ -541,7 +670,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_4
 with due as (
@@ -556,7 +686,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_8
 with due as (
@@ -571,7 +702,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_of_party
 with due as (
@@ -586,7 +718,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice
 with due as (
@@ -601,7 +734,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_1
 with due as (
@@ -616,7 +750,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_2
 with due as (
@@ -631,7 +766,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_3
 with due as (
@@ -646,7 +782,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_4
 with due as (
@@ -661,7 +798,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_8
 with due as (
@@ -676,7 +814,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_of_party
 with due as (
@@ -691,7 +830,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email
 with due as (
@@ -706,7 +846,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_1
 with due as (
@@ -721,7 +862,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_2
 with due as (
@@ -736,7 +878,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_3
 with due as (
@@ -751,7 +894,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_4
 with due as (
@@ -766,7 +910,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_8
 with due as (
@@ -781,7 +926,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_of_party
 with due as (
@@ -796,7 +942,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment
 with due as (
@@ -811,7 +958,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_1
 with due as (
@@ -826,7 +974,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_2
 with due as (
@@ -841,7 +990,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_3
 with due as (
@@ -856,7 +1006,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_4
 with due as (
@@ -871,7 +1022,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_8
 with due as (
@@ -886,7 +1038,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_of_party
 with due as (
@@ -901,7 +1054,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series
 with due as (
@@ -916,7 +1070,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_1
 with due as (
@@ -931,7 +1086,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_2
 with due as (
@@ -946,7 +1102,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_3
 with due as (
@@ -961,7 +1118,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_4
 with due as (
@@ -976,7 +1134,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_8
 with due as (
@@ -991,7 +1150,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_of_party
 with due as (
@@ -1006,7 +1166,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal
 with due as (
@@ -1021,7 +1182,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_1
 with due as (
@@ -1036,7 +1198,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_2
 with due as (
@@ -1051,7 +1214,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_3
 with due as (
@@ -1066,7 +1230,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_4
 with due as (
@@ -1081,7 +1246,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_8
 with due as (
@@ -1096,7 +1262,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_of_party
 with due as (
@@ -1111,7 +1278,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_idempotency_key
 insert into idempotency_key (owner_id, idempotency_key, request_hash, created_at)
@@ -1160,10 +1328,12 @@ select subject from payer_attempt where subject in ($2::bytea, $3::bytea) order 
 with ours as (
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
-minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
+minor as amount_minor, currency, case when suffix = '.f' then name || '.a' when kind <> 'authorise' then name || charge end as original_id,
 terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
-case certainty when 'undone' then name || case when is_late then '.l' when is_refused then '.u' else '.r' end
-when 'undoes' then name || charge end as counterpart_id,
+case certainty
+when 'undone' then name || case when suffix <> charge then '.f' when is_late then '.l' when is_refused then '.u' else '.r' end
+when 'undoes' then name || case when suffix = '.f' then '.a' else charge end
+end as counterpart_id,
 'payment' as object, name as object_id, status, party_id, asked_at, known_at
 from payment
 cross join lateral (
@@ -1180,15 +1350,20 @@ max(created_at) filter (where type in ('payment_failed', 'payment_cancelled')) a
 max(created_at) filter (where type = 'payment_reversal_refused') as refused_at,
 max(created_at) filter (where type = 'payment_approved_late') as late_at,
 max(created_at) filter (where type = 'payment_given_back') as given_back_at,
+max(created_at) filter (where type = 'payment_undo_started' and operation = 'f') as undo_at,
+max(created_at) filter (where type = 'payment_undone' and operation = 'f') as undone_at,
+coalesce(bool_or(type = 'payment_undo_started' and operation = 'f2'), false) as is_undo_repeated,
+coalesce(bool_or(type = 'payment_undo_started' and operation in ('u2', 'l2')), false) as is_way_back_repeated,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_given_back') as given_back_minor,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_capture_failed') as uncaptured_minor,
 coalesce(bool_or(type = 'payment_reversal_refused'), false) as is_refused,
 coalesce(bool_or(type = 'payment_approved_late'), false) as is_late,
 coalesce(bool_or(type = 'payment_given_back'), false) as is_given_back,
 coalesce(bool_or("settledBecause" is not null and type = 'payment_given_back'), false) as is_late_settled,
-case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
-as settled
-from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json)
+coalesce(bool_or("settledBecause" is not null and type = 'payment_undone' and operation = 'f'), false) as is_undo_settled,
+case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')
+or type = 'payment_undo_started' and operation in ('u2', 'l2')) then 'may' end as settled
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json, operation text)
 where aggregate_id = invoice_id and "paymentId" = payment_id
 ) as log
 cross join lateral (
@@ -1210,7 +1385,11 @@ else 'done' end),
 payment.created_at, coalesce(approved_at, failed_at)),
 -- The declined charge of a payment that was stepped up; without a step-up there is only one.
 (case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
-'never', null, null),
+case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undone' end,
+undo_at, undone_at),
+('.f', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
+case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undoes' end,
+undo_at, undone_at),
 ('.c', 'capture', 1, coalesce(captured_minor, uncaptured_minor, given_back_minor, amount_minor),
 case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done'
 when is_given_back and not is_instant then 'may' else 'never' end,
@@ -1225,7 +1404,7 @@ coalesce(settled, case when not is_refused then 'never' when status in ('reversi
 when not is_given_back then 'never' when status = 'failed' then 'undoes' else 'done' end),
 refused_at, given_back_at),
 ('.l', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
-case when not is_late then 'never' when is_late_settled then 'may' when is_given_back then 'undoes' else 'open' end,
+case when not is_late then 'never' when is_late_settled or is_way_back_repeated then 'may' when is_given_back then 'undoes' else 'open' end,
 late_at, given_back_at)
 ) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
 where invoice_id between $1::text and $2::text) as source
@@ -1252,6 +1431,26 @@ and reserved.step = 'refund' and reserved.operation_id = 'payment/' || payment_i
 left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
 and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
 where invoice_id between $1::text and $2::text) as source
+union all
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select invoice_id as aggregate_id, name || '.' || begun.operation as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
+'refund' as kind, -1 as sign, (begun.amount ->> 'minor')::bigint as amount_minor, currency,
+name || case begun.operation when 'f2' then '.a' else case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end end as original_id,
+terms -> 'payer' -> 'card' ->> 'mask' as card_mask,
+case when ended.at is null then 'open' when ended.settled then 'may' else 'done' end as certainty, null as counterpart_id,
+'payment' as object, name as object_id, status, payment.party_id, event.created_at as asked_at, ended.at as known_at
+from payment
+cross join lateral (select invoice_id || '.' || payment_id as name) as known
+join event on event.aggregate_id = invoice_id
+cross join lateral json_to_recordset(event.facts) as begun (type text, "paymentId" text, amount json, operation text)
+cross join lateral (
+select max(later.created_at) as at, bool_or("settledBecause" is not null) as settled
+from event as later, json_to_recordset(later.facts) as fact (type text, "paymentId" text, "settledBecause" text, operation text)
+where later.aggregate_id = invoice_id and fact."paymentId" = payment_id and fact.type = 'payment_undone'
+and fact.operation = begun.operation
+) as ended
+where begun."paymentId" = payment_id and begun.type = 'payment_undo_started' and begun.operation <> 'f'
+and invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select customer_id as aggregate_id, name || '.' || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
@@ -1620,17 +1819,19 @@ select 0 as ordinal, min(wake_at) as wake_at from invoice where party_id = $1::t
 union all
 select 1 as ordinal, min(wake_at) as wake_at from payment where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 2 as ordinal, min(wake_at) as wake_at from binding where party_id = $1::text and wake_at <= $2::timestamptz
+select 2 as ordinal, min(wake_at) as wake_at from charge_undo where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 3 as ordinal, min(wake_at) as wake_at from card where party_id = $1::text and wake_at <= $2::timestamptz
+select 3 as ordinal, min(wake_at) as wake_at from binding where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 4 as ordinal, min(wake_at) as wake_at from series where party_id = $1::text and wake_at <= $2::timestamptz
+select 4 as ordinal, min(wake_at) as wake_at from card where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 5 as ordinal, min(wake_at) as wake_at from payer_email where party_id = $1::text and wake_at <= $2::timestamptz
+select 5 as ordinal, min(wake_at) as wake_at from series where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 6 as ordinal, min(wake_at) as wake_at from destination where party_id = $1::text and wake_at <= $2::timestamptz
+select 6 as ordinal, min(wake_at) as wake_at from payer_email where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 7 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
+select 7 as ordinal, min(wake_at) as wake_at from destination where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 8 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
 ) as due where wake_at is not null order by ordinal;
 
 -- end_charge
@@ -1656,6 +1857,25 @@ and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'los
 returning invoice_id
 )
 select version from changed_series where exists (select from attempted);
+
+-- end_charge_undo
+with moved as (
+delete from charge_undo where invoice_id = $1::text and payment_id = $2::text and operation = $3::text returning invoice_id
+), changed as (
+update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $4::timestamptz)
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $5::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($6::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+)
+select version, record_journal(changed.invoice_id, $7::text, changed.changed_at, $8::json) as journal from changed;
 
 -- end_exchange
 update exchange set state = $1::text, heard_at = $2::timestamptz
@@ -1758,6 +1978,10 @@ where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and wake_at >
 update card set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where card_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(card_id) as key;
 
+-- expedite_charge_undo
+update charge_undo set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and operation = $2::json ->> 2 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id, operation) as key;
+
 -- expedite_destination
 update destination set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where destination_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(destination_id) as key;
@@ -1793,6 +2017,12 @@ order by wake_at limit 1000;
 
 -- failing_card
 select json_build_array(card_id) as key, party_id, attempts, wake_at, stuck_reason from card
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_charge_undo
+select json_build_array(invoice_id, payment_id, operation) as key, party_id, attempts, wake_at, stuck_reason from charge_undo
 where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
 and stuck_reason is not null
 order by wake_at limit 1000;
@@ -2338,21 +2568,27 @@ coalesce((select json_agg(example) from (select * from cases where holds is not 
 as examples
 from cases;
 
+-- find_charge_undo
+select amount_minor, is_refused, stuck_at from charge_undo where invoice_id = $1::text and payment_id = $2::text and operation = $3::text;
+
 -- find_end_of_reconciliation_page
 select least(
 (select aggregate_id from report_line where run_id = $1::text and aggregate_id >= $2::text order by aggregate_id offset $3::int4 limit 1),
 (select invoice_id from payment where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
 (select invoice_id from refund where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
+(select invoice_id from payment where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
 (select customer_id from binding where customer_id >= $2::text order by customer_id offset $3::int4 limit 1),
 (select withdrawal_id from withdrawal where withdrawal_id >= $2::text order by withdrawal_id offset $3::int4 limit 1)) as last;
 
 -- find_expected_operation
 select certainty from (select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
-minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
+minor as amount_minor, currency, case when suffix = '.f' then name || '.a' when kind <> 'authorise' then name || charge end as original_id,
 terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
-case certainty when 'undone' then name || case when is_late then '.l' when is_refused then '.u' else '.r' end
-when 'undoes' then name || charge end as counterpart_id,
+case certainty
+when 'undone' then name || case when suffix <> charge then '.f' when is_late then '.l' when is_refused then '.u' else '.r' end
+when 'undoes' then name || case when suffix = '.f' then '.a' else charge end
+end as counterpart_id,
 'payment' as object, name as object_id, status, party_id, asked_at, known_at
 from payment
 cross join lateral (
@@ -2369,15 +2605,20 @@ max(created_at) filter (where type in ('payment_failed', 'payment_cancelled')) a
 max(created_at) filter (where type = 'payment_reversal_refused') as refused_at,
 max(created_at) filter (where type = 'payment_approved_late') as late_at,
 max(created_at) filter (where type = 'payment_given_back') as given_back_at,
+max(created_at) filter (where type = 'payment_undo_started' and operation = 'f') as undo_at,
+max(created_at) filter (where type = 'payment_undone' and operation = 'f') as undone_at,
+coalesce(bool_or(type = 'payment_undo_started' and operation = 'f2'), false) as is_undo_repeated,
+coalesce(bool_or(type = 'payment_undo_started' and operation in ('u2', 'l2')), false) as is_way_back_repeated,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_given_back') as given_back_minor,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_capture_failed') as uncaptured_minor,
 coalesce(bool_or(type = 'payment_reversal_refused'), false) as is_refused,
 coalesce(bool_or(type = 'payment_approved_late'), false) as is_late,
 coalesce(bool_or(type = 'payment_given_back'), false) as is_given_back,
 coalesce(bool_or("settledBecause" is not null and type = 'payment_given_back'), false) as is_late_settled,
-case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
-as settled
-from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json)
+coalesce(bool_or("settledBecause" is not null and type = 'payment_undone' and operation = 'f'), false) as is_undo_settled,
+case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')
+or type = 'payment_undo_started' and operation in ('u2', 'l2')) then 'may' end as settled
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json, operation text)
 where aggregate_id = invoice_id and "paymentId" = payment_id
 ) as log
 cross join lateral (
@@ -2399,7 +2640,11 @@ else 'done' end),
 payment.created_at, coalesce(approved_at, failed_at)),
 -- The declined charge of a payment that was stepped up; without a step-up there is only one.
 (case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
-'never', null, null),
+case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undone' end,
+undo_at, undone_at),
+('.f', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
+case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undoes' end,
+undo_at, undone_at),
 ('.c', 'capture', 1, coalesce(captured_minor, uncaptured_minor, given_back_minor, amount_minor),
 case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done'
 when is_given_back and not is_instant then 'may' else 'never' end,
@@ -2414,7 +2659,7 @@ coalesce(settled, case when not is_refused then 'never' when status in ('reversi
 when not is_given_back then 'never' when status = 'failed' then 'undoes' else 'done' end),
 refused_at, given_back_at),
 ('.l', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
-case when not is_late then 'never' when is_late_settled then 'may' when is_given_back then 'undoes' else 'open' end,
+case when not is_late then 'never' when is_late_settled or is_way_back_repeated then 'may' when is_given_back then 'undoes' else 'open' end,
 late_at, given_back_at)
 ) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
 where invoice_id between $1::text and $2::text) as source
@@ -2441,6 +2686,26 @@ and reserved.step = 'refund' and reserved.operation_id = 'payment/' || payment_i
 left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
 and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
 where invoice_id between $1::text and $2::text) as source
+union all
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select invoice_id as aggregate_id, name || '.' || begun.operation as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
+'refund' as kind, -1 as sign, (begun.amount ->> 'minor')::bigint as amount_minor, currency,
+name || case begun.operation when 'f2' then '.a' else case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end end as original_id,
+terms -> 'payer' -> 'card' ->> 'mask' as card_mask,
+case when ended.at is null then 'open' when ended.settled then 'may' else 'done' end as certainty, null as counterpart_id,
+'payment' as object, name as object_id, status, payment.party_id, event.created_at as asked_at, ended.at as known_at
+from payment
+cross join lateral (select invoice_id || '.' || payment_id as name) as known
+join event on event.aggregate_id = invoice_id
+cross join lateral json_to_recordset(event.facts) as begun (type text, "paymentId" text, amount json, operation text)
+cross join lateral (
+select max(later.created_at) as at, bool_or("settledBecause" is not null) as settled
+from event as later, json_to_recordset(later.facts) as fact (type text, "paymentId" text, "settledBecause" text, operation text)
+where later.aggregate_id = invoice_id and fact."paymentId" = payment_id and fact.type = 'payment_undone'
+and fact.operation = begun.operation
+) as ended
+where begun."paymentId" = payment_id and begun.type = 'payment_undo_started' and begun.operation <> 'f'
+and invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select customer_id as aggregate_id, name || '.' || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
@@ -2565,8 +2830,8 @@ select version, record_journal(changed.invoice_id, $17::text, changed.changed_at
 
 -- give_back_send_of_withdrawal
 update withdrawal set is_unsent = true, stuck_at = null, stuck_reason = null,
-wake_at = case when stuck_at is null and attempts = $1::int4 then wake_at else $2::timestamptz end,
-attempts = case when stuck_at is null and attempts = $1::int4 then attempts else 2 end
+wake_at = case when wake_at = $1::timestamptz then wake_at else $2::timestamptz end,
+attempts = case when wake_at = $1::timestamptz then attempts else 2 end
 where withdrawal_id = $3::text and version = $4::int4 and sends = $5::int4 and status = 'sending';
 
 -- insert_api_key
@@ -3214,35 +3479,39 @@ update webhook_feed set mismatch_since = $1::timestamptz where mismatch_since is
 
 -- mark_stuck_binding
 update binding set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_card
 update card set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
+
+-- mark_stuck_charge_undo
+update charge_undo set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and operation = $3::json ->> 2 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_destination
 update destination set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_invoice
 update invoice set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_payer_email
 update payer_email set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_payment
 update payment set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_series
 update series set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_withdrawal
 update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- move_report_cursor
 update bank set report_cursor = $1::int8
@@ -3325,6 +3594,10 @@ where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts 
 -- postpone_card
 update card set wake_at = $1::timestamptz, stuck_reason = $2::text
 where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- postpone_charge_undo
+update charge_undo set wake_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and operation = $3::json ->> 2 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_destination
 update destination set wake_at = $1::timestamptz, stuck_reason = $2::text
@@ -4292,6 +4565,26 @@ order by sequence limit $2::int4
 where withdrawal_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
+-- refuse_charge_undo
+with moved as (
+update charge_undo set is_refused = true, wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::text and payment_id = $4::text and operation = $5::text and not is_refused returning invoice_id
+), changed as (
+update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $1::timestamptz)
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $6::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($7::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+)
+select version, record_journal(changed.invoice_id, $8::text, changed.changed_at, $9::json) as journal from changed;
+
 -- report_away_bank
 update bank
 set away_since = least($1::timestamptz, case when away_seen_at > $2::timestamptz - interval '2 minutes' then away_since end),
@@ -4347,6 +4640,10 @@ from changed;
 update binding set wake_at = $1::timestamptz, stuck_reason = null, attempts = least(attempts, 2)
 where customer_id = $2::text and binding_id = $3::text and version = $4::int4;
 
+-- reschedule_charge_undo
+update charge_undo set wake_at = $1::timestamptz, stuck_reason = null, attempts = least(attempts, 2)
+where invoice_id = $2::text and payment_id = $3::text and operation = $4::text and stuck_at is null;
+
 -- reschedule_destination
 update destination set wake_at = $1::timestamptz, stuck_reason = null
 where destination_id = $2::text and version = $3::int4;
@@ -4370,7 +4667,7 @@ where series_id = $2::text and version = $3::int4;
 
 -- reschedule_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = null
-where withdrawal_id = $2::text and version = $3::int4;
+where withdrawal_id = $2::text and version = $3::int4 and stuck_at is null;
 
 -- reset_ledger_watermark
 update ledger_watermark set reached_at = '-infinity';
@@ -4460,6 +4757,10 @@ where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and stuck_at 
 -- retry_stuck_card
 update card set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where card_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(card_id) as key;
+
+-- retry_stuck_charge_undo
+update charge_undo set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and operation = $2::json ->> 2 and stuck_at is not null returning json_build_array(invoice_id, payment_id, operation) as key;
 
 -- retry_stuck_destination
 update destination set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
@@ -5039,6 +5340,29 @@ on conflict do nothing
 )
 select account_id from spread;
 
+-- start_charge_undo
+with moved as (
+insert into charge_undo (invoice_id, payment_id, operation, party_id, amount_minor, wake_at)
+select $1::text, $2::text, $3::text, $4::text, $5::int8, $6::timestamptz
+-- One that has begun and ended since the log was read is not begun again.
+where not exists (select from exchange where aggregate_id = $1::text and operation = $2::text || '.' || $3::text)
+on conflict do nothing returning invoice_id
+), changed as (
+update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $6::timestamptz)
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $7::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+)
+select version, record_journal(changed.invoice_id, $9::text, changed.changed_at, $10::json) as journal from changed;
+
 -- start_refund
 with moved as (
 update payment
@@ -5118,6 +5442,10 @@ where stuck_at is not null order by stuck_at limit 1000;
 
 -- stuck_card
 select json_build_array(card_id) as key, party_id, stuck_at, stuck_reason from card
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_charge_undo
+select json_build_array(invoice_id, payment_id, operation) as key, party_id, stuck_at, stuck_reason from charge_undo
 where stuck_at is not null order by stuck_at limit 1000;
 
 -- stuck_destination
