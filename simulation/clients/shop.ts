@@ -28,8 +28,6 @@ const stopped = 199_909;
 const notReversed = 199_918;
 /** The bank declines it unless the payer is challenged. */
 const wantsChallenge = 199_935;
-/** The same, and two minutes later the bank reports that the declined charge is approved as well. */
-const approvedLate = 199_945;
 /** Two minutes after a hold of this amount, the bank reports that it has ended. */
 const holdEnds = 199_943;
 /** More than the price after the first trial of a world. */
@@ -47,7 +45,6 @@ const amounts = [
   1_000_000,
   notReversed,
   wantsChallenge,
-  approvedLate,
   holdEnds,
   silentAbout,
   silentAbout,

@@ -14,7 +14,9 @@ export const doubles: Check = {
         same.length === 1 ? [] : [[id, `the bank did it ${same.length} times`]],
       ),
       ...[...groupedBy(lines, nameOf)].flatMap(([name, own]): Problem[] =>
-        problemsOf(own).map((problem) => [name, problem] as const),
+        chargesIn(own)
+          .flatMap(problemsOf)
+          .map((problem) => [name, problem] as const),
       ),
       ...[
         ...groupedBy(
@@ -28,6 +30,14 @@ export const doubles: Check = {
     ];
   },
 };
+
+/** The simulated bank approves the charge before a step-up of such amounts later. The check `bank` sees that it is undone. */
+function chargesIn(own: readonly BankEntry[]): BankEntry[][] {
+  const isFirst = ({ operationId, amount }: BankEntry) =>
+    amount % 100_000 === 99_945 && /\.[af]$/.test(operationId);
+  if (!own.some(({ operationId }) => operationId.endsWith('.s'))) return [[...own]];
+  return [own.filter(isFirst), own.filter((line) => !isFirst(line))];
+}
 
 function problemsOf(lines: readonly BankEntry[]): string[] {
   const count = (kind: BankEntry['kind']) => lines.filter((line) => line.kind === kind).length;

@@ -38,3 +38,18 @@ describe('a refund that waits for money', () => {
     ]);
   });
 });
+
+test('a charge that is undone has steps of its own, and the payment keeps those of its own charge', () => {
+  const now = '2026-11-20T10:00:00.000000Z' as Instant;
+  const state = { name: 'authorising' };
+  const payment = { invoiceId: 'I', id: '1', state, terminal: { bankId: 'BANK' }, deadline: now };
+  const stepsOf = (outcome: BankExchange['outcome']) => {
+    const exchanges = [{ operationId: 'I.1.s' }, { operationId: 'I.1.f', outcome }] as BankExchange[];
+    const one = { payment, isWaiting: true, nextTryAt: null, stuckSince: now, lastFailure: null, now };
+    return nextSteps(one as never, exchanges).join('\n');
+  };
+  expect(stepsOf('approved')).toContain('ask the bank about operation I.1.s');
+  expect(stepsOf('approved')).not.toContain('I.1.f');
+  expect(stepsOf('open')).toMatch(/I\.1\.f undoes another charge/);
+  expect(stepsOf('declined')).toMatch(/ask the bank about operation I\.1\.s[^]*refuses operation I\.1\.f/);
+});

@@ -2,13 +2,29 @@
 import { epochMsOf } from '../../clock.ts';
 import type { BankExchange } from '../../payments/domain/exchanges/bank-exchanges.ts';
 import { possibleOutcomes, type ManualOutcome } from '../../payments/domain/resolution.ts';
-import { statesAtBank } from '../../payments/domain/payment.ts';
+import { statesAtBank, undoOfOperation } from '../../payments/domain/payment.ts';
 import type { PaymentOverview } from '../../payments/store/job-overview.ts';
 
 /** A node claims a due job within a second. */
 const overdueMs = 10_000;
 
 export function nextSteps(one: PaymentOverview, exchanges: readonly BankExchange[]): string[] {
+  const isUndo = ({ operationId }: BankExchange) => undoOfOperation(operationId) !== undefined;
+  const own = exchanges.filter((exchange) => !isUndo(exchange));
+  return [...stepsOfPayment(one, own), ...exchanges.filter(isUndo).flatMap(stepsOfUndo)];
+}
+
+/** Of a charge that does not decide the payment. */
+function stepsOfUndo({ operationId, outcome }: BankExchange): string[] {
+  if (outcome === 'open')
+    return [`Operation ${operationId} undoes another charge. If it takes long, see: mandate jobs stuck`];
+  if (outcome !== 'declined') return [];
+  return [
+    `The bank refuses operation ${operationId}, which undoes another charge. Steps: docs/operations/runbooks/stuck-jobs.md.`,
+  ];
+}
+
+function stepsOfPayment(one: PaymentOverview, exchanges: readonly BankExchange[]): string[] {
   const { payment, stuckSince, isWaiting, nextTryAt, now } = one;
   const showIt = `"mandate payments show ${payment.invoiceId}/${payment.id}"`;
   const operation = exchanges.at(-1);

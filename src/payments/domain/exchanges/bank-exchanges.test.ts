@@ -60,6 +60,23 @@ describe('the bank operations of a payment', () => {
       ['I.1.a charge ONE 0-1 declined'],
     ],
     [
+      'a charge before a step-up that is undone while the payment continues',
+      [
+        started('instant'),
+        { type: 'payment_stepped_up', network: 'visa', code: '1A' },
+        { type: 'payment_undo_started', operation: 'f', amount },
+        processed,
+        captured,
+        { type: 'payment_undo_refused', operation: 'f', code: '12' },
+        { type: 'payment_undone', operation: 'f', amount, settledBecause: 'email' },
+      ],
+      [
+        'I.1.a charge ONE 0-1 declined code 1A',
+        'I.1.s charge ONE 1-3 approved',
+        'I.1.f refund ONE 2-6 approved email',
+      ],
+    ],
+    [
       'a charge that another bank got',
       [
         started('instant'),
