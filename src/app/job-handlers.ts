@@ -39,10 +39,7 @@ import type { StoredWithdrawal } from '../payouts/store/withdrawals.ts';
 const maxEmails = 4;
 
 /** What each job is given of a row that this node has just written. */
-export type JobRows = Record<
-  'invoice' | 'card' | 'series' | 'destination' | 'subscription',
-  never
-> & {
+export type JobRows = Record<'invoice' | 'card' | 'series' | 'destination' | 'subscription', never> & {
   readonly payment: NewPayment;
   readonly binding: StoredBinding;
   readonly payer_email: PayerEmail;
