@@ -262,6 +262,38 @@ returning series_id, party_id, version, changed_at
 )
 select append_event('series', series_id, version, party_id, changed_at, $9::json) as version from changed;
 
+-- change_subscription
+with changed as (
+update subscription
+set version = version + json_array_length($1::json), changed_at = greatest(changed_at, $2::timestamptz), phase = $3::text,
+state = $4::json, wake_at = $5::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
+where subscription_id = $6::text and version = $7::int4
+returning subscription_id, party_id, version, changed_at
+), created as (
+insert into subscription_period (subscription_id, number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines,
+amount_minor, credit_minor, outcome, invoice_id)
+select $6::text, number, kind, "startsOn", "endsOn", "startsAt", "endsAt", "dueAt", lines, "amountMinor",
+"creditMinor", outcome, "invoiceId"
+from changed, json_to_recordset($8::json) as period (number int, kind text, "startsOn" text, "endsOn" text,
+"startsAt" timestamptz, "endsAt" timestamptz, "dueAt" timestamptz, lines json, "amountMinor" bigint,
+"creditMinor" bigint, outcome text, "invoiceId" text)
+), ended as (
+update subscription_period as period
+set outcome = entry.outcome, invoice_id = coalesce(entry."invoiceId", period.invoice_id)
+from changed, json_to_recordset($9::json) as entry (number int, outcome text, "invoiceId" text)
+where period.subscription_id = $6::text and period.number = entry.number
+), invoiced as (
+insert into subscription_invoice (invoice_id, subscription_id, number)
+select "invoiceId", $6::text, number
+from changed, (
+select number, "invoiceId" from json_to_recordset($8::json) as period (number int, "invoiceId" text)
+union all
+select number, "invoiceId" from json_to_recordset($9::json) as entry (number int, "invoiceId" text)
+) as asked
+where "invoiceId" is not null
+)
+select append_events('subscription', subscription_id, version, party_id, changed_at, $1::json) as version from changed;
+
 -- claim_banks_to_watch
 update bank set checked_at = $1::timestamptz
 where checked_at is null or checked_at < $2::timestamptz
@@ -1008,6 +1040,111 @@ from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
+-- claim_due_subscription
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_1
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_2
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_3
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_4
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_8
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_of_party
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
 -- claim_due_withdrawal
 with due as (
 select withdrawal_id, party_id, wake_at as due_at from withdrawal
@@ -1630,7 +1767,9 @@ select 5 as ordinal, min(wake_at) as wake_at from payer_email where party_id = $
 union all
 select 6 as ordinal, min(wake_at) as wake_at from destination where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 7 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
+select 7 as ordinal, min(wake_at) as wake_at from subscription where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 8 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
 ) as due where wake_at is not null order by ordinal;
 
 -- end_charge
@@ -1781,6 +1920,10 @@ update card set wake_at = $1::timestamptz, attempts = 0 where card_id = $2::text
 update series set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(series_id) as key;
 
+-- expedite_subscription
+update subscription set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where subscription_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(subscription_id) as key;
+
 -- expedite_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
@@ -1823,6 +1966,12 @@ order by wake_at limit 1000;
 
 -- failing_series
 select json_build_array(series_id) as key, party_id, attempts, wake_at, stuck_reason from series
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_subscription
+select json_build_array(subscription_id) as key, party_id, attempts, wake_at, stuck_reason from subscription
 where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
 and stuck_reason is not null
 order by wake_at limit 1000;
@@ -2796,12 +2945,12 @@ select case when count(*) = json_array_length($1::json) then 0 else version_conf
 
 -- insert_invoice
 with changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, changed_at, wake_at)
-select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::timestamptz, $8::timestamptz, $9::int8, $10::text, $11::text, $12::text, $13::json, $14::json, $15::json, $16::json, $17::text, $18::text, $19::json, $20::int8, $7::timestamptz, $21::timestamptz
-where claim_external_id($2::text, $22::text, $23::text, $1::text, $24::bytea)
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, changed_at, wake_at)
+select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::timestamptz, $8::timestamptz, $9::int8, $10::text, $11::text, $12::text, $13::json, $14::json, $15::json, $16::json, $17::text, $18::text, $19::json, $20::int8, $21::text, $7::timestamptz, $22::timestamptz
+where claim_external_id($2::text, $23::text, $24::text, $1::text, $25::bytea)
 returning invoice_id, party_id, version, changed_at
 )
-select append_event('invoice', invoice_id, version, party_id, changed_at, $25::json) as version from changed;
+select append_event('invoice', invoice_id, version, party_id, changed_at, $26::json) as version from changed;
 
 -- insert_invoice_stop
 insert into invoice_stop (invoice_id, payment_id, stopped_at, rule, pack, decline_class)
@@ -2938,6 +3087,15 @@ select append_event('series', series_id, version, party_id, changed_at, $13::jso
 -- insert_shop
 insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at) values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
 on conflict do nothing returning shop_id;
+
+-- insert_subscription
+with changed as (
+insert into subscription (subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at, wake_at)
+select $1::text, $2::text, $3::text, $4::text, $5::int4, $6::text, $7::json, $8::json, $9::text, $10::timestamptz, $11::timestamptz, $12::timestamptz
+where claim_external_id($2::text, 'createSubscription', $9::text, $1::text, $13::bytea)
+returning subscription_id, party_id, version, changed_at
+)
+select append_event('subscription', subscription_id, version, party_id, changed_at, $14::json) as version from changed;
 
 -- insert_wallet
 with changed as (
@@ -3099,6 +3257,10 @@ where refund_due_at is not null order by refund_due_at limit 1000;
 -- list_shops
 select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, one_off_receipts, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text order by created_at, shop_id;
 
+-- list_subscriptions_of_customer
+select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at from subscription where customer_id = $1::text and party_id = $2::text
+order by created_at desc, subscription_id desc limit 100;
+
 -- list_terminals
 select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at, paused_until, paused_because,
 terms
@@ -3240,6 +3402,10 @@ where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts =
 update series set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
 where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
+-- mark_stuck_subscription
+update subscription set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
 -- mark_stuck_withdrawal
 update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
 where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
@@ -3345,6 +3511,10 @@ where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts =
 -- postpone_series
 update series set wake_at = $1::timestamptz, stuck_reason = $2::text
 where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- postpone_subscription
+update subscription set wake_at = $1::timestamptz, stuck_reason = $2::text
+where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = $2::text
@@ -3782,10 +3952,10 @@ join external_id as claim on claim.operation = asked.operation and claim.externa
 where claim.party_id = $3::text;
 
 -- read_invoice
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = $1::text;
 
 -- read_invoice_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoice' and claim.external_id = $2::text;
 
@@ -3800,17 +3970,17 @@ where invoice_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
 -- read_invoice_from_template_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoiceWithTemplate' and claim.external_id = $2::text;
 
 -- read_invoice_of_party
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_invoice_of_party_together
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, invoice_id text, party_id text)
-cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
+cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
 
 -- read_invoice_template
 select invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at from invoice_template
@@ -3824,7 +3994,7 @@ where claim.party_id = $1::text and claim.operation = 'createInvoiceTemplate' an
 -- read_invoice_together
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, invoice_id text)
-cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = asked.invoice_id offset 0) as found;
+cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = asked.invoice_id offset 0) as found;
 
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact
@@ -3960,14 +4130,14 @@ where party_id = asked.party_id offset 0) as found;
 
 -- read_payable_invoice
 select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
-created_at, changed_at, recurring
+created_at, changed_at, recurring, subscription_id
 from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_payable_invoice_together
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, invoice_id text, party_id text)
 cross join lateral (select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
-created_at, changed_at, recurring
+created_at, changed_at, recurring, subscription_id
 from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
 
 -- read_payer_attempts
@@ -4034,6 +4204,10 @@ and outcome = 'pending';
 select created_at, amount_minor, currency, is_retry from series_attempt
 where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text
 and (outcome = 'pending' or $4::bool and outcome in ('unsent', 'lost'));
+
+-- read_periods_of_subscription
+select number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines, amount_minor, credit_minor, outcome, invoice_id from subscription_period
+where subscription_id = $1::text and number < $2::int4 order by number desc limit $3::int4;
 
 -- read_portion_of_invoices
 select invoice_id from invoice where invoice_id > $1::text order by invoice_id limit $2::int4;
@@ -4144,6 +4318,19 @@ $2::text,
 (select shop_id from customer where customer_id = $4::text and party_id = $1::text),
 shop_id)
 ) as is_strict;
+
+-- read_subscription
+select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at from subscription where subscription_id = $1::text;
+
+-- read_subscription_by_external_id
+select subscription.subscription_id, subscription.party_id, subscription.shop_id, subscription.customer_id, subscription.version, subscription.phase, subscription.terms, subscription.state, subscription.external_id, subscription.created_at, subscription.changed_at, claim.fingerprint as request_fingerprint
+from external_id as claim join subscription on subscription_id = entity_id 
+where claim.party_id = $1::text and claim.operation = 'createSubscription' and claim.external_id = $2::text;
+
+-- read_subscription_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, subscription_id text)
+cross join lateral (select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at from subscription where subscription_id = asked.subscription_id offset 0) as found;
 
 -- read_table_sizes
 select relname::text as name, greatest(reltuples, 0)::int8 as rows, pg_total_relation_size(oid) as bytes
@@ -4368,6 +4555,10 @@ where card_id = $3::text and attempts > 0;
 update series set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
 where series_id = $2::text and version = $3::int4;
 
+-- reschedule_subscription
+update subscription set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
+where subscription_id = $2::text and version = $3::int4;
+
 -- reschedule_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = null
 where withdrawal_id = $2::text and version = $3::int4;
@@ -4481,6 +4672,10 @@ where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and stuck_at i
 update series set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where series_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(series_id) as key;
 
+-- retry_stuck_subscription
+update subscription set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where subscription_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(subscription_id) as key;
+
 -- retry_stuck_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where withdrawal_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(withdrawal_id) as key;
@@ -4574,7 +4769,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_email
@@ -4608,7 +4803,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_external_id
@@ -4640,7 +4835,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_invoice_id
@@ -4672,7 +4867,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_rrn
@@ -4706,7 +4901,7 @@ and ($3::text is null or rrn = $3::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_time
@@ -4738,7 +4933,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_payments_by_customer_id
@@ -5140,6 +5335,10 @@ where stuck_at is not null order by stuck_at limit 1000;
 select json_build_array(series_id) as key, party_id, stuck_at, stuck_reason from series
 where stuck_at is not null order by stuck_at limit 1000;
 
+-- stuck_subscription
+select json_build_array(subscription_id) as key, party_id, stuck_at, stuck_reason from subscription
+where stuck_at is not null order by stuck_at limit 1000;
+
 -- stuck_withdrawal
 select json_build_array(withdrawal_id) as key, party_id, stuck_at, stuck_reason from withdrawal
 where stuck_at is not null order by stuck_at limit 1000;
@@ -5226,6 +5425,9 @@ where party_id = $2::text and shop_id = $3::text
 order by created_at, invoice_id, payment_id, refund_id limit 1
 ) as first
 where payment.invoice_id = first.invoice_id and payment.payment_id = first.payment_id;
+
+-- wake_subscription
+update subscription set wake_at = $1::timestamptz where subscription_id = $2::text and wake_at > $1::timestamptz;
 
 -- want_cancel
 update payment set version = version + 1, state = $1::json,
