@@ -19,7 +19,7 @@ import { events } from './events/events.ts';
 import { final } from './states/final.ts';
 import { historyOf } from './events/history.ts';
 import { invoices } from './states/invoices.ts';
-import { periods } from './states/periods.ts';
+import { periods } from './money/periods.ts';
 import { payerEmails } from './clients/payer-emails.ts';
 import { unlogged } from './money/logged.ts';
 import { moves } from './events/moves.ts';

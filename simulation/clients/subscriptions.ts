@@ -3,11 +3,13 @@ import { externalId, recent, type Action } from './knowledge.ts';
 
 const base = '/v2/processing';
 const dayMs = 24 * 3_600_000;
+/** Worlds of fixed seeds stay as they are until a theme of subscriptions has weights of its own. */
+const unweighted = 0;
 
 export const subscriptionActions: readonly Action[] = [
   {
     name: 'subscribe',
-    weight: 0.7,
+    weight: unweighted,
     wish: (known, chance) => {
       const customer = recent(known.customers, chance);
       if (!customer) return undefined;
@@ -31,7 +33,7 @@ export const subscriptionActions: readonly Action[] = [
   },
   {
     name: 'change a subscription',
-    weight: 0.4,
+    weight: unweighted,
     wish: (known, chance, now) => {
       const id = recent(known.subscriptions, chance);
       if (id === undefined) return undefined;
@@ -48,7 +50,7 @@ export const subscriptionActions: readonly Action[] = [
   },
   {
     name: 'look at subscriptions',
-    weight: 0.3,
+    weight: unweighted,
     wish: (known, chance) => {
       const id = recent(known.subscriptions, chance);
       const customer = recent(known.customers, chance);

@@ -262,6 +262,38 @@ returning series_id, party_id, version, changed_at
 )
 select append_event('series', series_id, version, party_id, changed_at, $9::json) as version from changed;
 
+-- change_subscription
+with changed as (
+update subscription
+set version = version + json_array_length($1::json), changed_at = greatest(changed_at, $2::timestamptz), phase = $3::text,
+state = $4::json, wake_at = $5::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
+where subscription_id = $6::text and version = $7::int4
+returning subscription_id, party_id, version, changed_at
+), created as (
+insert into subscription_period (subscription_id, number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines,
+amount_minor, credit_minor, outcome, invoice_id)
+select $6::text, number, kind, "startsOn", "endsOn", "startsAt", "endsAt", "dueAt", lines, "amountMinor",
+"creditMinor", outcome, "invoiceId"
+from changed, json_to_recordset($8::json) as period (number int, kind text, "startsOn" text, "endsOn" text,
+"startsAt" timestamptz, "endsAt" timestamptz, "dueAt" timestamptz, lines json, "amountMinor" bigint,
+"creditMinor" bigint, outcome text, "invoiceId" text)
+), ended as (
+update subscription_period as period
+set outcome = entry.outcome, invoice_id = coalesce(entry."invoiceId", period.invoice_id)
+from changed, json_to_recordset($9::json) as entry (number int, outcome text, "invoiceId" text)
+where period.subscription_id = $6::text and period.number = entry.number
+), invoiced as (
+insert into subscription_invoice (invoice_id, subscription_id, number)
+select "invoiceId", $6::text, number
+from changed, (
+select number, "invoiceId" from json_to_recordset($8::json) as period (number int, "invoiceId" text)
+union all
+select number, "invoiceId" from json_to_recordset($9::json) as entry (number int, "invoiceId" text)
+) as asked
+where "invoiceId" is not null
+)
+select append_events('subscription', subscription_id, version, party_id, changed_at, $1::json) as version from changed;
+
 -- claim_banks_to_watch
 update bank set checked_at = $1::timestamptz
 where checked_at is null or checked_at < $2::timestamptz
@@ -286,8 +318,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_binding_1
 with due as (
@@ -302,8 +333,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_binding_2
 with due as (
@@ -318,8 +348,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_binding_3
 with due as (
@@ -334,8 +363,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_binding_4
 with due as (
@@ -350,8 +378,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_binding_8
 with due as (
@@ -366,8 +393,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_binding_of_party
 with due as (
@@ -382,8 +408,7 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_card
 with due as (
@@ -398,8 +423,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_card_1
 with due as (
@@ -414,8 +438,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_card_2
 with due as (
@@ -430,8 +453,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_card_3
 with due as (
@@ -446,8 +468,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_card_4
 with due as (
@@ -462,8 +483,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_card_8
 with due as (
@@ -478,8 +498,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_card_of_party
 with due as (
@@ -494,120 +513,7 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
-
--- claim_due_charge_undo
-with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
-order by wake_at limit 32 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
-returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
-
--- claim_due_charge_undo_1
-with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
-order by wake_at limit 1 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
-returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
-
--- claim_due_charge_undo_2
-with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
-order by wake_at limit 2 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
-returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
-
--- claim_due_charge_undo_3
-with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
-order by wake_at limit 3 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
-returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
-
--- claim_due_charge_undo_4
-with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
-order by wake_at limit 4 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
-returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
-
--- claim_due_charge_undo_8
-with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
-order by wake_at limit 8 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
-returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
-
--- claim_due_charge_undo_of_party
-with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update charge_undo as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
-returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_destination
 with due as (
@@ -622,8 +528,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_destination_1
 with due as (
@@ -638,8 +543,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_destination_2
 with due as (
@@ -654,8 +558,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_destination_3
 with due as (
@@ -670,8 +573,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_destination_4
 with due as (
@@ -686,8 +588,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_destination_8
 with due as (
@@ -702,8 +603,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_destination_of_party
 with due as (
@@ -718,8 +618,7 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_invoice
 with due as (
@@ -734,8 +633,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_invoice_1
 with due as (
@@ -750,8 +648,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_invoice_2
 with due as (
@@ -766,8 +663,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_invoice_3
 with due as (
@@ -782,8 +678,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_invoice_4
 with due as (
@@ -798,8 +693,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_invoice_8
 with due as (
@@ -814,8 +708,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_invoice_of_party
 with due as (
@@ -830,8 +723,7 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payer_email
 with due as (
@@ -846,8 +738,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payer_email_1
 with due as (
@@ -862,8 +753,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payer_email_2
 with due as (
@@ -878,8 +768,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payer_email_3
 with due as (
@@ -894,8 +783,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payer_email_4
 with due as (
@@ -910,8 +798,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payer_email_8
 with due as (
@@ -926,8 +813,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payer_email_of_party
 with due as (
@@ -942,8 +828,7 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payment
 with due as (
@@ -958,8 +843,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payment_1
 with due as (
@@ -974,8 +858,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payment_2
 with due as (
@@ -990,8 +873,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payment_3
 with due as (
@@ -1006,8 +888,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payment_4
 with due as (
@@ -1022,8 +903,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payment_8
 with due as (
@@ -1038,8 +918,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_payment_of_party
 with due as (
@@ -1054,8 +933,7 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_series
 with due as (
@@ -1070,8 +948,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_series_1
 with due as (
@@ -1086,8 +963,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_series_2
 with due as (
@@ -1102,8 +978,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_series_3
 with due as (
@@ -1118,8 +993,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_series_4
 with due as (
@@ -1134,8 +1008,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_series_8
 with due as (
@@ -1150,8 +1023,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_series_of_party
 with due as (
@@ -1166,8 +1038,112 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_1
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_2
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_3
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_4
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_8
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_subscription_of_party
+with due as (
+select subscription_id, party_id, wake_at as due_at from subscription
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id
+returning json_build_array(clocked.subscription_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_withdrawal
 with due as (
@@ -1182,8 +1158,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_withdrawal_1
 with due as (
@@ -1198,8 +1173,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_withdrawal_2
 with due as (
@@ -1214,8 +1188,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_withdrawal_3
 with due as (
@@ -1230,8 +1203,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_withdrawal_4
 with due as (
@@ -1246,8 +1218,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_withdrawal_8
 with due as (
@@ -1262,8 +1233,7 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_due_withdrawal_of_party
 with due as (
@@ -1278,8 +1248,7 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
 
 -- claim_idempotency_key
 insert into idempotency_key (owner_id, idempotency_key, request_hash, created_at)
@@ -1328,12 +1297,10 @@ select subject from payer_attempt where subject in ($2::bytea, $3::bytea) order 
 with ours as (
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
-minor as amount_minor, currency, case when suffix = '.f' then name || '.a' when kind <> 'authorise' then name || charge end as original_id,
+minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
 terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
-case certainty
-when 'undone' then name || case when suffix <> charge then '.f' when is_late then '.l' when is_refused then '.u' else '.r' end
-when 'undoes' then name || case when suffix = '.f' then '.a' else charge end
-end as counterpart_id,
+case certainty when 'undone' then name || case when is_late then '.l' when is_refused then '.u' else '.r' end
+when 'undoes' then name || charge end as counterpart_id,
 'payment' as object, name as object_id, status, party_id, asked_at, known_at
 from payment
 cross join lateral (
@@ -1350,20 +1317,15 @@ max(created_at) filter (where type in ('payment_failed', 'payment_cancelled')) a
 max(created_at) filter (where type = 'payment_reversal_refused') as refused_at,
 max(created_at) filter (where type = 'payment_approved_late') as late_at,
 max(created_at) filter (where type = 'payment_given_back') as given_back_at,
-max(created_at) filter (where type = 'payment_undo_started' and operation = 'f') as undo_at,
-max(created_at) filter (where type = 'payment_undone' and operation = 'f') as undone_at,
-coalesce(bool_or(type = 'payment_undo_started' and operation = 'f2'), false) as is_undo_repeated,
-coalesce(bool_or(type = 'payment_undo_started' and operation in ('u2', 'l2')), false) as is_way_back_repeated,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_given_back') as given_back_minor,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_capture_failed') as uncaptured_minor,
 coalesce(bool_or(type = 'payment_reversal_refused'), false) as is_refused,
 coalesce(bool_or(type = 'payment_approved_late'), false) as is_late,
 coalesce(bool_or(type = 'payment_given_back'), false) as is_given_back,
 coalesce(bool_or("settledBecause" is not null and type = 'payment_given_back'), false) as is_late_settled,
-coalesce(bool_or("settledBecause" is not null and type = 'payment_undone' and operation = 'f'), false) as is_undo_settled,
-case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')
-or type = 'payment_undo_started' and operation in ('u2', 'l2')) then 'may' end as settled
-from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json, operation text)
+case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
+as settled
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json)
 where aggregate_id = invoice_id and "paymentId" = payment_id
 ) as log
 cross join lateral (
@@ -1385,11 +1347,7 @@ else 'done' end),
 payment.created_at, coalesce(approved_at, failed_at)),
 -- The declined charge of a payment that was stepped up; without a step-up there is only one.
 (case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
-case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undone' end,
-undo_at, undone_at),
-('.f', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
-case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undoes' end,
-undo_at, undone_at),
+'never', null, null),
 ('.c', 'capture', 1, coalesce(captured_minor, uncaptured_minor, given_back_minor, amount_minor),
 case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done'
 when is_given_back and not is_instant then 'may' else 'never' end,
@@ -1404,7 +1362,7 @@ coalesce(settled, case when not is_refused then 'never' when status in ('reversi
 when not is_given_back then 'never' when status = 'failed' then 'undoes' else 'done' end),
 refused_at, given_back_at),
 ('.l', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
-case when not is_late then 'never' when is_late_settled or is_way_back_repeated then 'may' when is_given_back then 'undoes' else 'open' end,
+case when not is_late then 'never' when is_late_settled then 'may' when is_given_back then 'undoes' else 'open' end,
 late_at, given_back_at)
 ) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
 where invoice_id between $1::text and $2::text) as source
@@ -1431,26 +1389,6 @@ and reserved.step = 'refund' and reserved.operation_id = 'payment/' || payment_i
 left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
 and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
 where invoice_id between $1::text and $2::text) as source
-union all
-select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
-select invoice_id as aggregate_id, name || '.' || begun.operation as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
-'refund' as kind, -1 as sign, (begun.amount ->> 'minor')::bigint as amount_minor, currency,
-name || case begun.operation when 'f2' then '.a' else case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end end as original_id,
-terms -> 'payer' -> 'card' ->> 'mask' as card_mask,
-case when ended.at is null then 'open' when ended.settled then 'may' else 'done' end as certainty, null as counterpart_id,
-'payment' as object, name as object_id, status, payment.party_id, event.created_at as asked_at, ended.at as known_at
-from payment
-cross join lateral (select invoice_id || '.' || payment_id as name) as known
-join event on event.aggregate_id = invoice_id
-cross join lateral json_to_recordset(event.facts) as begun (type text, "paymentId" text, amount json, operation text)
-cross join lateral (
-select max(later.created_at) as at, bool_or("settledBecause" is not null) as settled
-from event as later, json_to_recordset(later.facts) as fact (type text, "paymentId" text, "settledBecause" text, operation text)
-where later.aggregate_id = invoice_id and fact."paymentId" = payment_id and fact.type = 'payment_undone'
-and fact.operation = begun.operation
-) as ended
-where begun."paymentId" = payment_id and begun.type = 'payment_undo_started' and begun.operation <> 'f'
-and invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select customer_id as aggregate_id, name || '.' || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
@@ -1819,17 +1757,17 @@ select 0 as ordinal, min(wake_at) as wake_at from invoice where party_id = $1::t
 union all
 select 1 as ordinal, min(wake_at) as wake_at from payment where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 2 as ordinal, min(wake_at) as wake_at from charge_undo where party_id = $1::text and wake_at <= $2::timestamptz
+select 2 as ordinal, min(wake_at) as wake_at from binding where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 3 as ordinal, min(wake_at) as wake_at from binding where party_id = $1::text and wake_at <= $2::timestamptz
+select 3 as ordinal, min(wake_at) as wake_at from card where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 4 as ordinal, min(wake_at) as wake_at from card where party_id = $1::text and wake_at <= $2::timestamptz
+select 4 as ordinal, min(wake_at) as wake_at from series where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 5 as ordinal, min(wake_at) as wake_at from series where party_id = $1::text and wake_at <= $2::timestamptz
+select 5 as ordinal, min(wake_at) as wake_at from payer_email where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 6 as ordinal, min(wake_at) as wake_at from payer_email where party_id = $1::text and wake_at <= $2::timestamptz
+select 6 as ordinal, min(wake_at) as wake_at from destination where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 7 as ordinal, min(wake_at) as wake_at from destination where party_id = $1::text and wake_at <= $2::timestamptz
+select 7 as ordinal, min(wake_at) as wake_at from subscription where party_id = $1::text and wake_at <= $2::timestamptz
 union all
 select 8 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
 ) as due where wake_at is not null order by ordinal;
@@ -1857,25 +1795,6 @@ and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'los
 returning invoice_id
 )
 select version from changed_series where exists (select from attempted);
-
--- end_charge_undo
-with moved as (
-delete from charge_undo where invoice_id = $1::text and payment_id = $2::text and operation = $3::text returning invoice_id
-), changed as (
-update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $4::timestamptz)
-from moved where invoice.invoice_id = moved.invoice_id
-returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $5::json from changed
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($6::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
-)
-select version, record_journal(changed.invoice_id, $7::text, changed.changed_at, $8::json) as journal from changed;
 
 -- end_exchange
 update exchange set state = $1::text, heard_at = $2::timestamptz
@@ -1978,10 +1897,6 @@ where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and wake_at >
 update card set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where card_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(card_id) as key;
 
--- expedite_charge_undo
-update charge_undo set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and operation = $2::json ->> 2 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id, operation) as key;
-
 -- expedite_destination
 update destination set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where destination_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(destination_id) as key;
@@ -2005,6 +1920,10 @@ update card set wake_at = $1::timestamptz, attempts = 0 where card_id = $2::text
 update series set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(series_id) as key;
 
+-- expedite_subscription
+update subscription set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where subscription_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(subscription_id) as key;
+
 -- expedite_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
@@ -2017,12 +1936,6 @@ order by wake_at limit 1000;
 
 -- failing_card
 select json_build_array(card_id) as key, party_id, attempts, wake_at, stuck_reason from card
-where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
-and stuck_reason is not null
-order by wake_at limit 1000;
-
--- failing_charge_undo
-select json_build_array(invoice_id, payment_id, operation) as key, party_id, attempts, wake_at, stuck_reason from charge_undo
 where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
 and stuck_reason is not null
 order by wake_at limit 1000;
@@ -2053,6 +1966,12 @@ order by wake_at limit 1000;
 
 -- failing_series
 select json_build_array(series_id) as key, party_id, attempts, wake_at, stuck_reason from series
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_subscription
+select json_build_array(subscription_id) as key, party_id, attempts, wake_at, stuck_reason from subscription
 where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
 and stuck_reason is not null
 order by wake_at limit 1000;
@@ -2568,27 +2487,21 @@ coalesce((select json_agg(example) from (select * from cases where holds is not 
 as examples
 from cases;
 
--- find_charge_undo
-select amount_minor, is_refused, stuck_at from charge_undo where invoice_id = $1::text and payment_id = $2::text and operation = $3::text;
-
 -- find_end_of_reconciliation_page
 select least(
 (select aggregate_id from report_line where run_id = $1::text and aggregate_id >= $2::text order by aggregate_id offset $3::int4 limit 1),
 (select invoice_id from payment where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
 (select invoice_id from refund where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
-(select invoice_id from payment where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
 (select customer_id from binding where customer_id >= $2::text order by customer_id offset $3::int4 limit 1),
 (select withdrawal_id from withdrawal where withdrawal_id >= $2::text order by withdrawal_id offset $3::int4 limit 1)) as last;
 
 -- find_expected_operation
 select certainty from (select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
-minor as amount_minor, currency, case when suffix = '.f' then name || '.a' when kind <> 'authorise' then name || charge end as original_id,
+minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
 terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
-case certainty
-when 'undone' then name || case when suffix <> charge then '.f' when is_late then '.l' when is_refused then '.u' else '.r' end
-when 'undoes' then name || case when suffix = '.f' then '.a' else charge end
-end as counterpart_id,
+case certainty when 'undone' then name || case when is_late then '.l' when is_refused then '.u' else '.r' end
+when 'undoes' then name || charge end as counterpart_id,
 'payment' as object, name as object_id, status, party_id, asked_at, known_at
 from payment
 cross join lateral (
@@ -2605,20 +2518,15 @@ max(created_at) filter (where type in ('payment_failed', 'payment_cancelled')) a
 max(created_at) filter (where type = 'payment_reversal_refused') as refused_at,
 max(created_at) filter (where type = 'payment_approved_late') as late_at,
 max(created_at) filter (where type = 'payment_given_back') as given_back_at,
-max(created_at) filter (where type = 'payment_undo_started' and operation = 'f') as undo_at,
-max(created_at) filter (where type = 'payment_undone' and operation = 'f') as undone_at,
-coalesce(bool_or(type = 'payment_undo_started' and operation = 'f2'), false) as is_undo_repeated,
-coalesce(bool_or(type = 'payment_undo_started' and operation in ('u2', 'l2')), false) as is_way_back_repeated,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_given_back') as given_back_minor,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_capture_failed') as uncaptured_minor,
 coalesce(bool_or(type = 'payment_reversal_refused'), false) as is_refused,
 coalesce(bool_or(type = 'payment_approved_late'), false) as is_late,
 coalesce(bool_or(type = 'payment_given_back'), false) as is_given_back,
 coalesce(bool_or("settledBecause" is not null and type = 'payment_given_back'), false) as is_late_settled,
-coalesce(bool_or("settledBecause" is not null and type = 'payment_undone' and operation = 'f'), false) as is_undo_settled,
-case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')
-or type = 'payment_undo_started' and operation in ('u2', 'l2')) then 'may' end as settled
-from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json, operation text)
+case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
+as settled
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json)
 where aggregate_id = invoice_id and "paymentId" = payment_id
 ) as log
 cross join lateral (
@@ -2640,11 +2548,7 @@ else 'done' end),
 payment.created_at, coalesce(approved_at, failed_at)),
 -- The declined charge of a payment that was stepped up; without a step-up there is only one.
 (case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
-case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undone' end,
-undo_at, undone_at),
-('.f', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
-case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undoes' end,
-undo_at, undone_at),
+'never', null, null),
 ('.c', 'capture', 1, coalesce(captured_minor, uncaptured_minor, given_back_minor, amount_minor),
 case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done'
 when is_given_back and not is_instant then 'may' else 'never' end,
@@ -2659,7 +2563,7 @@ coalesce(settled, case when not is_refused then 'never' when status in ('reversi
 when not is_given_back then 'never' when status = 'failed' then 'undoes' else 'done' end),
 refused_at, given_back_at),
 ('.l', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
-case when not is_late then 'never' when is_late_settled or is_way_back_repeated then 'may' when is_given_back then 'undoes' else 'open' end,
+case when not is_late then 'never' when is_late_settled then 'may' when is_given_back then 'undoes' else 'open' end,
 late_at, given_back_at)
 ) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
 where invoice_id between $1::text and $2::text) as source
@@ -2686,26 +2590,6 @@ and reserved.step = 'refund' and reserved.operation_id = 'payment/' || payment_i
 left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
 and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
 where invoice_id between $1::text and $2::text) as source
-union all
-select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
-select invoice_id as aggregate_id, name || '.' || begun.operation as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
-'refund' as kind, -1 as sign, (begun.amount ->> 'minor')::bigint as amount_minor, currency,
-name || case begun.operation when 'f2' then '.a' else case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end end as original_id,
-terms -> 'payer' -> 'card' ->> 'mask' as card_mask,
-case when ended.at is null then 'open' when ended.settled then 'may' else 'done' end as certainty, null as counterpart_id,
-'payment' as object, name as object_id, status, payment.party_id, event.created_at as asked_at, ended.at as known_at
-from payment
-cross join lateral (select invoice_id || '.' || payment_id as name) as known
-join event on event.aggregate_id = invoice_id
-cross join lateral json_to_recordset(event.facts) as begun (type text, "paymentId" text, amount json, operation text)
-cross join lateral (
-select max(later.created_at) as at, bool_or("settledBecause" is not null) as settled
-from event as later, json_to_recordset(later.facts) as fact (type text, "paymentId" text, "settledBecause" text, operation text)
-where later.aggregate_id = invoice_id and fact."paymentId" = payment_id and fact.type = 'payment_undone'
-and fact.operation = begun.operation
-) as ended
-where begun."paymentId" = payment_id and begun.type = 'payment_undo_started' and begun.operation <> 'f'
-and invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select customer_id as aggregate_id, name || '.' || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
@@ -2830,8 +2714,8 @@ select version, record_journal(changed.invoice_id, $17::text, changed.changed_at
 
 -- give_back_send_of_withdrawal
 update withdrawal set is_unsent = true, stuck_at = null, stuck_reason = null,
-wake_at = case when wake_at = $1::timestamptz then wake_at else $2::timestamptz end,
-attempts = case when wake_at = $1::timestamptz then attempts else 2 end
+wake_at = case when stuck_at is null and attempts = $1::int4 then wake_at else $2::timestamptz end,
+attempts = case when stuck_at is null and attempts = $1::int4 then attempts else 2 end
 where withdrawal_id = $3::text and version = $4::int4 and sends = $5::int4 and status = 'sending';
 
 -- insert_api_key
@@ -3061,12 +2945,12 @@ select case when count(*) = json_array_length($1::json) then 0 else version_conf
 
 -- insert_invoice
 with changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, changed_at, wake_at)
-select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::timestamptz, $8::timestamptz, $9::int8, $10::text, $11::text, $12::text, $13::json, $14::json, $15::json, $16::json, $17::text, $18::text, $19::json, $20::int8, $7::timestamptz, $21::timestamptz
-where claim_external_id($2::text, $22::text, $23::text, $1::text, $24::bytea)
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, changed_at, wake_at)
+select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::timestamptz, $8::timestamptz, $9::int8, $10::text, $11::text, $12::text, $13::json, $14::json, $15::json, $16::json, $17::text, $18::text, $19::json, $20::int8, $21::text, $7::timestamptz, $22::timestamptz
+where claim_external_id($2::text, $23::text, $24::text, $1::text, $25::bytea)
 returning invoice_id, party_id, version, changed_at
 )
-select append_event('invoice', invoice_id, version, party_id, changed_at, $25::json) as version from changed;
+select append_event('invoice', invoice_id, version, party_id, changed_at, $26::json) as version from changed;
 
 -- insert_invoice_stop
 insert into invoice_stop (invoice_id, payment_id, stopped_at, rule, pack, decline_class)
@@ -3203,6 +3087,15 @@ select append_event('series', series_id, version, party_id, changed_at, $13::jso
 -- insert_shop
 insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at) values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
 on conflict do nothing returning shop_id;
+
+-- insert_subscription
+with changed as (
+insert into subscription (subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at, wake_at)
+select $1::text, $2::text, $3::text, $4::text, $5::int4, $6::text, $7::json, $8::json, $9::text, $10::timestamptz, $11::timestamptz, $12::timestamptz
+where claim_external_id($2::text, 'createSubscription', $9::text, $1::text, $13::bytea)
+returning subscription_id, party_id, version, changed_at
+)
+select append_event('subscription', subscription_id, version, party_id, changed_at, $14::json) as version from changed;
 
 -- insert_wallet
 with changed as (
@@ -3364,6 +3257,10 @@ where refund_due_at is not null order by refund_due_at limit 1000;
 -- list_shops
 select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, one_off_receipts, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text order by created_at, shop_id;
 
+-- list_subscriptions_of_customer
+select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at from subscription where customer_id = $1::text and party_id = $2::text
+order by created_at desc, subscription_id desc limit 100;
+
 -- list_terminals
 select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at, paused_until, paused_because,
 terms
@@ -3479,39 +3376,39 @@ update webhook_feed set mismatch_since = $1::timestamptz where mismatch_since is
 
 -- mark_stuck_binding
 update binding set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
+where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
 
 -- mark_stuck_card
 update card set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
-
--- mark_stuck_charge_undo
-update charge_undo set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and operation = $3::json ->> 2 and attempts = $4::int4 and wake_at = $5::timestamptz;
+where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- mark_stuck_destination
 update destination set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
+where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- mark_stuck_invoice
 update invoice set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
+where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- mark_stuck_payer_email
 update payer_email set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
 
 -- mark_stuck_payment
 update payment set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
 
 -- mark_stuck_series
 update series set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
+where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_subscription
+update subscription set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- mark_stuck_withdrawal
 update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
+where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- move_report_cursor
 update bank set report_cursor = $1::int8
@@ -3595,10 +3492,6 @@ where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts 
 update card set wake_at = $1::timestamptz, stuck_reason = $2::text
 where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
--- postpone_charge_undo
-update charge_undo set wake_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and operation = $3::json ->> 2 and attempts = $4::int4 and wake_at is not null;
-
 -- postpone_destination
 update destination set wake_at = $1::timestamptz, stuck_reason = $2::text
 where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
@@ -3618,6 +3511,10 @@ where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts =
 -- postpone_series
 update series set wake_at = $1::timestamptz, stuck_reason = $2::text
 where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- postpone_subscription
+update subscription set wake_at = $1::timestamptz, stuck_reason = $2::text
+where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = $2::text
@@ -4055,10 +3952,10 @@ join external_id as claim on claim.operation = asked.operation and claim.externa
 where claim.party_id = $3::text;
 
 -- read_invoice
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = $1::text;
 
 -- read_invoice_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoice' and claim.external_id = $2::text;
 
@@ -4073,17 +3970,17 @@ where invoice_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
 -- read_invoice_from_template_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoiceWithTemplate' and claim.external_id = $2::text;
 
 -- read_invoice_of_party
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_invoice_of_party_together
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, invoice_id text, party_id text)
-cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
+cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
 
 -- read_invoice_template
 select invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at from invoice_template
@@ -4097,7 +3994,7 @@ where claim.party_id = $1::text and claim.operation = 'createInvoiceTemplate' an
 -- read_invoice_together
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, invoice_id text)
-cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = asked.invoice_id offset 0) as found;
+cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = asked.invoice_id offset 0) as found;
 
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact
@@ -4233,14 +4130,14 @@ where party_id = asked.party_id offset 0) as found;
 
 -- read_payable_invoice
 select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
-created_at, changed_at, recurring
+created_at, changed_at, recurring, subscription_id
 from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_payable_invoice_together
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, invoice_id text, party_id text)
 cross join lateral (select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
-created_at, changed_at, recurring
+created_at, changed_at, recurring, subscription_id
 from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
 
 -- read_payer_attempts
@@ -4307,6 +4204,10 @@ and outcome = 'pending';
 select created_at, amount_minor, currency, is_retry from series_attempt
 where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text
 and (outcome = 'pending' or $4::bool and outcome in ('unsent', 'lost'));
+
+-- read_periods_of_subscription
+select number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines, amount_minor, credit_minor, outcome, invoice_id from subscription_period
+where subscription_id = $1::text and number < $2::int4 order by number desc limit $3::int4;
 
 -- read_portion_of_invoices
 select invoice_id from invoice where invoice_id > $1::text order by invoice_id limit $2::int4;
@@ -4417,6 +4318,19 @@ $2::text,
 (select shop_id from customer where customer_id = $4::text and party_id = $1::text),
 shop_id)
 ) as is_strict;
+
+-- read_subscription
+select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at from subscription where subscription_id = $1::text;
+
+-- read_subscription_by_external_id
+select subscription.subscription_id, subscription.party_id, subscription.shop_id, subscription.customer_id, subscription.version, subscription.phase, subscription.terms, subscription.state, subscription.external_id, subscription.created_at, subscription.changed_at, claim.fingerprint as request_fingerprint
+from external_id as claim join subscription on subscription_id = entity_id 
+where claim.party_id = $1::text and claim.operation = 'createSubscription' and claim.external_id = $2::text;
+
+-- read_subscription_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, subscription_id text)
+cross join lateral (select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at from subscription where subscription_id = asked.subscription_id offset 0) as found;
 
 -- read_table_sizes
 select relname::text as name, greatest(reltuples, 0)::int8 as rows, pg_total_relation_size(oid) as bytes
@@ -4565,26 +4479,6 @@ order by sequence limit $2::int4
 where withdrawal_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
--- refuse_charge_undo
-with moved as (
-update charge_undo set is_refused = true, wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::text and payment_id = $4::text and operation = $5::text and not is_refused returning invoice_id
-), changed as (
-update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $1::timestamptz)
-from moved where invoice.invoice_id = moved.invoice_id
-returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $6::json from changed
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($7::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
-)
-select version, record_journal(changed.invoice_id, $8::text, changed.changed_at, $9::json) as journal from changed;
-
 -- report_away_bank
 update bank
 set away_since = least($1::timestamptz, case when away_seen_at > $2::timestamptz - interval '2 minutes' then away_since end),
@@ -4640,10 +4534,6 @@ from changed;
 update binding set wake_at = $1::timestamptz, stuck_reason = null, attempts = least(attempts, 2)
 where customer_id = $2::text and binding_id = $3::text and version = $4::int4;
 
--- reschedule_charge_undo
-update charge_undo set wake_at = $1::timestamptz, stuck_reason = null, attempts = least(attempts, 2)
-where invoice_id = $2::text and payment_id = $3::text and operation = $4::text and stuck_at is null;
-
 -- reschedule_destination
 update destination set wake_at = $1::timestamptz, stuck_reason = null
 where destination_id = $2::text and version = $3::int4;
@@ -4665,9 +4555,13 @@ where card_id = $3::text and attempts > 0;
 update series set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
 where series_id = $2::text and version = $3::int4;
 
+-- reschedule_subscription
+update subscription set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
+where subscription_id = $2::text and version = $3::int4;
+
 -- reschedule_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = null
-where withdrawal_id = $2::text and version = $3::int4 and stuck_at is null;
+where withdrawal_id = $2::text and version = $3::int4;
 
 -- reset_ledger_watermark
 update ledger_watermark set reached_at = '-infinity';
@@ -4758,10 +4652,6 @@ where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and stuck_at 
 update card set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where card_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(card_id) as key;
 
--- retry_stuck_charge_undo
-update charge_undo set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
-where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and operation = $2::json ->> 2 and stuck_at is not null returning json_build_array(invoice_id, payment_id, operation) as key;
-
 -- retry_stuck_destination
 update destination set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where destination_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(destination_id) as key;
@@ -4781,6 +4671,10 @@ where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and stuck_at i
 -- retry_stuck_series
 update series set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where series_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(series_id) as key;
+
+-- retry_stuck_subscription
+update subscription set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where subscription_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(subscription_id) as key;
 
 -- retry_stuck_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
@@ -4875,7 +4769,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_email
@@ -4909,7 +4803,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_external_id
@@ -4941,7 +4835,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_invoice_id
@@ -4973,7 +4867,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_rrn
@@ -5007,7 +4901,7 @@ and ($3::text is null or rrn = $3::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_time
@@ -5039,7 +4933,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_payments_by_customer_id
@@ -5340,29 +5234,6 @@ on conflict do nothing
 )
 select account_id from spread;
 
--- start_charge_undo
-with moved as (
-insert into charge_undo (invoice_id, payment_id, operation, party_id, amount_minor, wake_at)
-select $1::text, $2::text, $3::text, $4::text, $5::int8, $6::timestamptz
--- One that has begun and ended since the log was read is not begun again.
-where not exists (select from exchange where aggregate_id = $1::text and operation = $2::text || '.' || $3::text)
-on conflict do nothing returning invoice_id
-), changed as (
-update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $6::timestamptz)
-from moved where invoice.invoice_id = moved.invoice_id
-returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $7::json from changed
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
-)
-select version, record_journal(changed.invoice_id, $9::text, changed.changed_at, $10::json) as journal from changed;
-
 -- start_refund
 with moved as (
 update payment
@@ -5444,10 +5315,6 @@ where stuck_at is not null order by stuck_at limit 1000;
 select json_build_array(card_id) as key, party_id, stuck_at, stuck_reason from card
 where stuck_at is not null order by stuck_at limit 1000;
 
--- stuck_charge_undo
-select json_build_array(invoice_id, payment_id, operation) as key, party_id, stuck_at, stuck_reason from charge_undo
-where stuck_at is not null order by stuck_at limit 1000;
-
 -- stuck_destination
 select json_build_array(destination_id) as key, party_id, stuck_at, stuck_reason from destination
 where stuck_at is not null order by stuck_at limit 1000;
@@ -5466,6 +5333,10 @@ where stuck_at is not null order by stuck_at limit 1000;
 
 -- stuck_series
 select json_build_array(series_id) as key, party_id, stuck_at, stuck_reason from series
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_subscription
+select json_build_array(subscription_id) as key, party_id, stuck_at, stuck_reason from subscription
 where stuck_at is not null order by stuck_at limit 1000;
 
 -- stuck_withdrawal
@@ -5554,6 +5425,9 @@ where party_id = $2::text and shop_id = $3::text
 order by created_at, invoice_id, payment_id, refund_id limit 1
 ) as first
 where payment.invoice_id = first.invoice_id and payment.payment_id = first.payment_id;
+
+-- wake_subscription
+update subscription set wake_at = $1::timestamptz where subscription_id = $2::text and wake_at > $1::timestamptz;
 
 -- want_cancel
 update payment set version = version + 1, state = $1::json,

@@ -86,7 +86,8 @@ export const pauseSubscription = endpoint({
   operation: 'pauseSubscription',
   path: '/v2/processing/subscriptions/{subscriptionID}/pause',
   summary: 'Pause a subscription',
-  description: 'Periods that start meanwhile are `skipped`. Numbers and dates of later ones stay as they were.',
+  description:
+    'Periods that start meanwhile are `skipped`. Numbers and dates of later ones stay as they were.',
   body: Type.Object(
     {
       resumesAt: Type.Optional({ ...DateTime, description: 'Without it, until you resume it.' }),

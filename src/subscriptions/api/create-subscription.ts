@@ -124,7 +124,9 @@ function termsOf(
     return refuse('invalidRequest', { message: '`anchorMonth` and `firstPeriod` need `anchorDay`.' });
   const dunning = usualPolicy(every, ifUnpaid);
   if (!dunning)
-    return refuse('invalidRequest', { message: '`every` must be three days or more, so that a failed charge can be retried.' });
+    return refuse('invalidRequest', {
+      message: '`every` must be three days or more, so that a failed charge can be retried.',
+    });
   const items = itemsOf(body.items);
   const cart = wrongCart(items);
   if (cart) return cart;

@@ -88,7 +88,11 @@ export const listSubscriptionPeriods = endpoint({
   query: Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 100 })),
     before: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'The number of the last period you have.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'The number of the last period you have.',
+      }),
     ),
   }),
   status: 200,
@@ -109,7 +113,8 @@ export const listUpcomingPeriods = endpoint({
   path: '/v2/processing/subscriptions/{subscriptionID}/upcoming',
   tag: 'Subscriptions',
   summary: 'List the periods to come',
-  description: 'As they are if nothing else happens. Empty once no period follows, or while only a person can continue it.',
+  description:
+    'As they are if nothing else happens. Empty once no period follows, or while only a person can continue it.',
   params: SubscriptionPath,
   query: Type.Object({ count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 12 })) }),
   status: 200,

@@ -4,7 +4,14 @@ import { declineClasses } from '../../acquiring/domain/decline-class.ts';
 
 import { defined } from '../../defined.ts';
 import { cartBody, cartOf, CartParams, CartSchema } from '../../invoices/api/schema.ts';
-import { Amount, CurrencyCode, DateTime, EntityID, ExternalID, Metadata } from '../../platform/http/schemas.ts';
+import {
+  Amount,
+  CurrencyCode,
+  DateTime,
+  EntityID,
+  ExternalID,
+  Metadata,
+} from '../../platform/http/schemas.ts';
 import type { Every } from '../../retry-rules/domain/periods.ts';
 import type { Upcoming } from '../domain/period-rows.ts';
 import { nextAction, statusOf, type Period, type Subscription } from '../domain/subscription.ts';
@@ -22,13 +29,18 @@ const scheduleMembers = {
     description: 'An ISO 8601 period such as `P1M`, of three days or more.',
   }),
   timeZone: Type.String({ maxLength: 64, description: 'An IANA name. Periods start at its midnight.' }),
-  chargeFrom: Type.Optional({ ...Time, default: '06:00', description: 'Local time. Charges are spread from then on.' }),
+  chargeFrom: Type.Optional({
+    ...Time,
+    default: '06:00',
+    description: 'Local time. Charges are spread from then on.',
+  }),
   chargeUntil: Type.Optional({ ...Time, default: '10:00' }),
   anchorDay: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 31,
-      description: 'The day of the month that periods start on, or the last day of a shorter month. Without it, the first day.',
+      description:
+        'The day of the month that periods start on, or the last day of a shorter month. Without it, the first day.',
     }),
   ),
   anchorMonth: Type.Optional(Type.Integer({ minimum: 1, maximum: 12, description: 'With `anchorDay`.' })),
@@ -40,7 +52,11 @@ const scheduleMembers = {
   ),
   trialDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 730 })),
   periods: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1_000, description: 'How many are charged. Without it, until it is cancelled.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      description: 'How many are charged. Without it, until it is cancelled.',
+    }),
   ),
 };
 

@@ -49,7 +49,10 @@ export const monthlyPolicy: DunningPolicy = {
 };
 
 /** The policy of a schedule whose merchant says only what follows. Undefined if its periods are too short for a retry. */
-export function usualPolicy({ count, unit }: Every, action: DunningPolicy['finally']): DunningPolicy | undefined {
+export function usualPolicy(
+  { count, unit }: Every,
+  action: DunningPolicy['finally'],
+): DunningPolicy | undefined {
   const windowDays = Math.min(monthlyPolicy.windowDays, count * shortestDays[unit] - 2);
   if (windowDays < 1) return undefined;
   const tries = monthlyPolicy.tries.filter((day) => day <= windowDays);

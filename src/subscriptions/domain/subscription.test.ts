@@ -45,7 +45,7 @@ const terms: SubscriptionTerms = {
   id: 'S',
   partyId: 'P',
   shopId: 'shop',
-    customerId: 'C',
+  customerId: 'C',
   createdAt: start,
   currency: 'RUB' as Currency,
   startsWith: 'savedCard',

@@ -1,6 +1,14 @@
 // Subscriptions in SQL. A change is one statement: the row, guarded by its version, its events, and the rows of its periods.
 import type { Instant } from '../../clock.ts';
-import { instant, list, minorUnits, object, optional, text, wholeNumber } from '../../platform/database/codec.ts';
+import {
+  instant,
+  list,
+  minorUnits,
+  object,
+  optional,
+  text,
+  wholeNumber,
+} from '../../platform/database/codec.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { findByExternalId } from '../../platform/database/external-id.ts';
 import { readStatement } from '../../platform/database/batches/read-statement.ts';
@@ -82,7 +90,11 @@ const newPeriods = list(
     invoiceId: optional(text),
   }),
 );
-type EndedPeriod = { readonly number: number; readonly outcome: Period['outcome']; readonly invoiceId?: string };
+type EndedPeriod = {
+  readonly number: number;
+  readonly outcome: Period['outcome'];
+  readonly invoiceId?: string;
+};
 const endedPeriods = list(
   object<EndedPeriod>({ number: wholeNumber, outcome: periodOutcome, invoiceId: optional(text) }),
 );
@@ -185,7 +197,6 @@ const wake = statement({
   text: `update subscription set wake_at = :at where subscription_id = :subscription_id and wake_at > :at`,
 });
 
-
 /** False if the external ID is taken. */
 export async function storeNewSubscription(
   db: Database,
@@ -219,7 +230,11 @@ export async function storeFacts(
   db: Database,
   before: StoredSubscription,
   facts: readonly SubscriptionFact[],
-  { after, wakeAt, now }: { readonly after: Subscription; readonly wakeAt: Instant | undefined; readonly now: Instant },
+  {
+    after,
+    wakeAt,
+    now,
+  }: { readonly after: Subscription; readonly wakeAt: Instant | undefined; readonly now: Instant },
 ): Promise<StoredSubscription | undefined> {
   const { terms, phase: of, ...state } = after;
   const { created, ended } = periodsAfter(facts);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Merchant } from '../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
-import { declinedWith, insufficientFunds } from '../../support/worlds/recurring.ts';
+import { connectionBreaks, declinedWith, insufficientFunds } from '../../support/worlds/recurring.ts';
 import {
   subscriptionsUrl,
   subscriptionWorld,
@@ -215,6 +215,28 @@ describe('a pause', () => {
     const paused = await act(id, 'pause', { openPeriods: 'forgive' });
     expect(paused.body).toMatchObject({ status: 'paused', openPeriods: [] });
     expect((await subscriptions.periods(merchant, id)).map(({ outcome }) => outcome)).toEqual(['forgiven']);
+  });
+});
+
+describe('a charge at the bank', () => {
+  test('cannot be forgiven meanwhile, and closes its period after the end', async () => {
+    const { id } = await started({ items: [{ product: 'Tea', price: connectionBreaks }] });
+    expect((await subscriptions.get(merchant, id)).openPeriods).toMatchObject([
+      { number: 1, isCharging: true },
+    ]);
+    expect((await act(id, 'pause', { openPeriods: 'forgive' })).body).toMatchObject({
+      code: 'subscriptionChargePending',
+    });
+    expect((await act(id, 'cancel', { when: 'now' })).body).toMatchObject({ status: 'ended' });
+    await world.later(3 * 60_000);
+    await subscriptions.settle();
+    await world.later(3_700_000);
+    await subscriptions.settle();
+    const got = await subscriptions.get(merchant, id);
+    expect([got.status, got.openPeriods]).toEqual(['ended', []]);
+    const [period] = await subscriptions.periods(merchant, id);
+    const [payment] = await subscriptions.payments(merchant, period.invoiceID);
+    expect(period.outcome).toBe(payment.status === 'captured' ? 'paid' : 'unpaid');
   });
 });
 

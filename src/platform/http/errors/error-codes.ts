@@ -109,7 +109,8 @@ export const errorCatalogue = {
     },
     invalidSubscriptionStatus: {
       message: 'The status of the subscription does not allow this',
-      advice: 'Read its `status`. Only a running subscription is paused, only a paused one resumed, and an ended one stays as it is.',
+      advice:
+        'Read its `status`. Only a running subscription is paused, only a paused one resumed, and an ended one stays as it is.',
     },
     subscriptionChargePending: {
       message: 'A charge of the subscription is at the bank. Wait for its outcome.',

@@ -22,7 +22,7 @@ export const periods: Check = {
           !isOwn && `its invoice ${invoice} is not that of its period ${number}`,
           row.captured > mayTake && `period ${number} is ${outcome} with ${row.captured} captured payments`,
           outcome === 'open' && invoice === null && `period ${number} is open without an invoice`,
-          outcome === 'paid' && amount > 0 && row.captured !== 1 && `period ${number} is paid by no payment`,
+          outcome === 'paid' && amount > 0 && row.captured === 0 && `period ${number} is paid by no payment`,
         ];
         return problems.filter((problem) => problem !== false);
       });
