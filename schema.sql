@@ -29,7 +29,7 @@ create or replace function public.approve_charges(changes json)
  language plpgsql
 as $$
 declare
-  is_alone constant boolean := json_array_length(changes) = 1;
+  may_wait constant boolean := (changes -> 0 ->> 'mayWait')::boolean;
   change record;
   changed record;
   aggregates text[] := '{}';
@@ -48,10 +48,10 @@ begin
     order by series_id collate "C", one.asker
   loop
     -- The journal of a hold needs a statement of its own.
-    continue when not is_alone
+    continue when not may_wait
       and exists (select from json_array_elements(change.journal_entries) as entry where entry ->> 'phase' <> 'single');
     continue when not lock_approved_charge(change.series_id, change.series_version, change.invoice_id, change.payment_id,
-      change.version, is_alone);
+      change.version, may_wait);
 
     update series
     set version = series.version + 1, status = change.series_status, chain = change.series_chain, state = change.series_state,
@@ -153,7 +153,7 @@ create or replace function public.end_payer_emails(changes json)
  language plpgsql
 as $$
 declare
-  is_alone constant boolean := json_array_length(changes) = 1;
+  may_wait constant boolean := (changes -> 0 ->> 'mayWait')::boolean;
   change record;
 begin
   for change in
@@ -161,7 +161,7 @@ begin
       text_body text, html_body text, refusal text)
     order by invoice_id collate "C", payment_id collate "C"
   loop
-    if not is_alone then
+    if not may_wait then
       perform from payer_email
       where invoice_id = change.invoice_id and payment_id = change.payment_id and status = 'waiting' for no key update skip locked;
       continue when not found;
@@ -528,7 +528,7 @@ create or replace function public.start_charges(changes json)
  language plpgsql
 as $$
 declare
-  is_alone constant boolean := json_array_length(changes) = 1;
+  may_wait constant boolean := (changes -> 0 ->> 'mayWait')::boolean;
   change record;
   changed record;
 begin
@@ -541,9 +541,9 @@ begin
     order by series_id collate "C", one.asker
   loop
     continue when not lock_new_charge(change.series_id, change.series_version, change.series_card_stops, change.invoice_id,
-      change.invoice_version, is_alone);
+      change.invoice_version, may_wait);
     if change.external_id is not null then
-      continue when not is_alone and exists (
+      continue when not may_wait and exists (
         select from external_id as claim
         where claim.party_id = change.party_id and operation = 'createPayment' and claim.external_id = change.external_id
       );

@@ -21,13 +21,16 @@ credits_posted = sums.credits_posted + excluded.credits_posted,
 debits_pending = sums.debits_pending + excluded.debits_pending,
 credits_pending = sums.credits_pending + excluded.credits_pending;
 
+-- approve_charge
+select asker, is_posted from approve_charges($1::json);
+
 -- await_search_position
-select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
-from search_position for update;
+from search_position where set_config('enable_seqscan', 'off', true) = 'off' for update;
 
 -- begin_search_rebuild
-update search_position set rebuild_after = '', rebuilt = 0,
+update search_position set rebuild_after = '', resum_from = null, rebuilt = 0,
 seen = case
 when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null)
@@ -88,69 +91,6 @@ where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
 select version, record_journal(changed.customer_id, $17::text, changed.changed_at, $18::json) as journal from changed;
 
--- change_charged_payment
-with changed_series as (
-update series
-set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
-changed_at = $4::timestamptz, wake_at = $5::timestamptz,
-attempts = 0, stuck_at = null, stuck_reason = null
-where series_id = $6::text and version = $7::int4
-returning series_id, party_id, version, changed_at
-), noted as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $8::json from changed_series
-), attempted as (
-update series_attempt
-set outcome = $9::text, ended_at = changed_series.changed_at,
-captured_at = case when $10::bool then changed_series.changed_at end, held_until = $11::timestamptz,
-network = $12::text, code = $13::text, advice = $14::text, effect = $15::text,
-rule = $16::text, pack = $17::text, decline_class = $18::text
-from changed_series
-where series_attempt.series_id = $6::text and invoice_id = $19::text and payment_id = $20::text
-and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'lost'))
-returning invoice_id
-), posted as (
-insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
-currency, reference, approval_code, content, wake_at, attempts)
-select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, $22::text, $23::timestamptz, $24::int8, $25::text,
-$26::text, $27::text, $28::json, $29::timestamptz, 1
-from changed_series
-where $22::text is not null
-on conflict do nothing
-returning invoice_id
-), moved as (
-update payment
-set version = payment.version + 1, status = $30::text, captured_minor = $31::int8, refunded_minor = $32::int8,
-state = $33::json, wake_at = $34::timestamptz, attempts = $35::int4, stuck_at = null, stuck_reason = null
-from changed_series
-where payment.invoice_id = $19::text and payment.payment_id = $20::text and payment.version = $36::int4
-returning payment.invoice_id
-), changed as (
-update invoice
-set version = invoice.version + $37::int4, changed_at = greatest(invoice.changed_at, $21::timestamptz),
-status = case when $38::bool then 'paid' else status end,
-payment_in_progress = $39::bool,
-wake_at = case when $39::bool or $38::bool or status <> 'unpaid' then null else due_date end
-from moved where invoice.invoice_id = moved.invoice_id
-returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($40::json) + entry.ordinal::int, 'invoice', party_id,
-changed_at, entry.facts
-from changed, json_array_elements($40::json) with ordinality as entry (facts, ordinal)
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($41::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
-)
-select case when exists (select from attempted) and changed.version is not null then changed.version
-else version_conflict() end as version,
-record_journal(changed.invoice_id, $42::text, changed.changed_at, $43::json) as journal,
-exists (select from posted) as is_posted
-from changed_series left join changed on true;
-
 -- change_destination
 with changed as (
 update destination set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), status = $2::text,
@@ -199,12 +139,11 @@ with moved as (
 update payment
 set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
 state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null, attempted_card = case when not $7::bool then attempted_card end, attempted_address = case when not $7::bool then attempted_address end, attempted_bin = case when not $7::bool then attempted_bin end, attempted_at = case when not $7::bool then attempted_at end
-
 where payment.invoice_id = $8::text and payment.payment_id = $9::text and payment.version = $10::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $11::int4, changed_at = greatest(invoice.changed_at, $12::timestamptz),
+set version = invoice.version + json_array_length($11::json), changed_at = greatest(invoice.changed_at, $12::timestamptz),
 status = case when $13::bool then 'paid' else status end,
 payment_in_progress = $14::bool,
 wake_at = case when $14::bool or $13::bool or status <> 'unpaid' then null else due_date end
@@ -212,44 +151,44 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($15::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($11::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($15::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($11::json) with ordinality as entry (facts, ordinal)
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($16::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), begun as (
 select payment.party_id as attempted_party, payment.shop_id as attempted_shop, attempted_card, attempted_address, attempted_bin, attempted_at from payment
-where $17::text is not null and invoice_id = $8::text and payment_id = $9::text
+where $16::text is not null and invoice_id = $8::text and payment_id = $9::text
 ), attempt as (
 select begun.* from begun, moved
 ), decided as (
 insert into payer_attempt as earlier (subject, declined, mismatched, paid, kept_until)
-select subject, case when $17::text in ('declined', 'mismatched') then array[$18::timestamptz] else '{}' end,
-case when $17::text = 'mismatched' then array[$18::timestamptz] else '{}' end,
-case when $17::text = 'approved' and attempted_address is not null and coalesce((
-select cardinality(times_since(paid, $18::timestamptz - interval '1 hour')) from payer_attempt where subject = attempted_card), 0) = 0 then array[$18::timestamptz] else '{}' end, date_trunc('hour', $18::timestamptz) + interval '25 hours'
+select subject, case when $16::text in ('declined', 'mismatched') then array[$17::timestamptz] else '{}' end,
+case when $16::text = 'mismatched' then array[$17::timestamptz] else '{}' end,
+case when $16::text = 'approved' and attempted_address is not null and coalesce((
+select cardinality(times_since(paid, $17::timestamptz - interval '1 hour')) from payer_attempt where subject = attempted_card), 0) = 0 then array[$17::timestamptz] else '{}' end, date_trunc('hour', $17::timestamptz) + interval '25 hours'
 from attempt, unnest(array[attempted_card, attempted_address]) as subject
 where subject is not null
 order by subject
 on conflict (subject) do update
 set open = times_without(earlier.open, (select attempted_at from attempt)),
-declined = excluded.declined || times_since(earlier.declined, $18::timestamptz - interval '1 day'),
-mismatched = excluded.mismatched || times_since(earlier.mismatched, $18::timestamptz - interval '1 day'),
-paid = excluded.paid || times_since(earlier.paid, $18::timestamptz - interval '1 hour'),
+declined = excluded.declined || times_since(earlier.declined, $17::timestamptz - interval '1 day'),
+mismatched = excluded.mismatched || times_since(earlier.mismatched, $17::timestamptz - interval '1 day'),
+paid = excluded.paid || times_since(earlier.paid, $17::timestamptz - interval '1 hour'),
 kept_until = excluded.kept_until
 ), rated as (
 insert into shop_outcome as earlier (party_id, shop_id, bin, minute, shard, approved, declined)
-select attempted_party, attempted_shop, attempted_bin, date_trunc('minute', $18::timestamptz), (hashtext($8::text) & 2147483647) % 8,
-case when $17::text in ('declined', 'mismatched') then 0 else 1 end, case when $17::text in ('declined', 'mismatched') then 1 else 0 end
-from attempt where attempted_bin is not null and ($17::text in ('declined', 'mismatched') or $17::text = 'approved')
+select attempted_party, attempted_shop, attempted_bin, date_trunc('minute', $17::timestamptz), (hashtext($8::text) & 2147483647) % 8,
+case when $16::text in ('declined', 'mismatched') then 0 else 1 end, case when $16::text in ('declined', 'mismatched') then 1 else 0 end
+from attempt where attempted_bin is not null and ($16::text in ('declined', 'mismatched') or $16::text = 'approved')
 on conflict (party_id, shop_id, bin, minute, shard) do update
 set approved = earlier.approved + excluded.approved, declined = earlier.declined + excluded.declined
 )
-select version, record_journal(changed.invoice_id, $19::text, changed.changed_at, $20::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $18::text, changed.changed_at, $19::json) as journal from changed;
 
 -- change_series
 with changed as (
@@ -318,7 +257,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_1
 with due as (
@@ -333,7 +273,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_2
 with due as (
@@ -348,7 +289,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_3
 with due as (
@@ -363,7 +305,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_4
 with due as (
@@ -378,7 +321,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_8
 with due as (
@@ -393,7 +337,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_binding_of_party
 with due as (
@@ -408,7 +353,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card
 with due as (
@@ -423,7 +369,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_1
 with due as (
@@ -438,7 +385,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_2
 with due as (
@@ -453,7 +401,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_3
 with due as (
@@ -468,7 +417,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_4
 with due as (
@@ -483,7 +433,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_8
 with due as (
@@ -498,7 +449,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_card_of_party
 with due as (
@@ -513,7 +465,120 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_1
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_2
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_3
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_4
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_8
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
+
+-- claim_due_charge_undo_of_party
+with due as (
+select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update charge_undo as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
+returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination
 with due as (
@@ -528,7 +593,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_1
 with due as (
@@ -543,7 +609,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_2
 with due as (
@@ -558,7 +625,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_3
 with due as (
@@ -573,7 +641,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_4
 with due as (
@@ -588,7 +657,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_8
 with due as (
@@ -603,7 +673,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_destination_of_party
 with due as (
@@ -618,7 +689,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice
 with due as (
@@ -633,7 +705,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_1
 with due as (
@@ -648,7 +721,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_2
 with due as (
@@ -663,7 +737,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_3
 with due as (
@@ -678,7 +753,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_4
 with due as (
@@ -693,7 +769,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_8
 with due as (
@@ -708,7 +785,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_invoice_of_party
 with due as (
@@ -723,7 +801,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email
 with due as (
@@ -738,7 +817,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_1
 with due as (
@@ -753,7 +833,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_2
 with due as (
@@ -768,7 +849,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_3
 with due as (
@@ -783,7 +865,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_4
 with due as (
@@ -798,7 +881,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_8
 with due as (
@@ -813,7 +897,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payer_email_of_party
 with due as (
@@ -828,7 +913,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment
 with due as (
@@ -843,7 +929,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_1
 with due as (
@@ -858,7 +945,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_2
 with due as (
@@ -873,7 +961,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_3
 with due as (
@@ -888,7 +977,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_4
 with due as (
@@ -903,7 +993,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_8
 with due as (
@@ -918,7 +1009,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_payment_of_party
 with due as (
@@ -933,7 +1025,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series
 with due as (
@@ -948,7 +1041,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_1
 with due as (
@@ -963,7 +1057,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_2
 with due as (
@@ -978,7 +1073,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_3
 with due as (
@@ -993,7 +1089,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_4
 with due as (
@@ -1008,7 +1105,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_8
 with due as (
@@ -1023,7 +1121,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_series_of_party
 with due as (
@@ -1038,7 +1137,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_subscription
 with due as (
@@ -1053,7 +1153,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_subscription_1
 with due as (
@@ -1068,7 +1169,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_subscription_2
 with due as (
@@ -1083,7 +1185,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_subscription_3
 with due as (
@@ -1098,7 +1201,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_subscription_4
 with due as (
@@ -1113,7 +1217,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_subscription_8
 with due as (
@@ -1128,7 +1233,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_subscription_of_party
 with due as (
@@ -1143,7 +1249,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal
 with due as (
@@ -1158,7 +1265,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_1
 with due as (
@@ -1173,7 +1281,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_2
 with due as (
@@ -1188,7 +1297,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_3
 with due as (
@@ -1203,7 +1313,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_4
 with due as (
@@ -1218,7 +1329,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_8
 with due as (
@@ -1233,7 +1345,8 @@ set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interva
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_due_withdrawal_of_party
 with due as (
@@ -1248,7 +1361,8 @@ set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until;
 
 -- claim_idempotency_key
 insert into idempotency_key (owner_id, idempotency_key, request_hash, created_at)
@@ -1297,10 +1411,12 @@ select subject from payer_attempt where subject in ($2::bytea, $3::bytea) order 
 with ours as (
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
-minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
+minor as amount_minor, currency, case when suffix = '.f' then name || '.a' when kind <> 'authorise' then name || charge end as original_id,
 terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
-case certainty when 'undone' then name || case when is_late then '.l' when is_refused then '.u' else '.r' end
-when 'undoes' then name || charge end as counterpart_id,
+case certainty
+when 'undone' then name || case when suffix <> charge then '.f' when is_late then '.l' when is_refused then '.u' else '.r' end
+when 'undoes' then name || case when suffix = '.f' then '.a' else charge end
+end as counterpart_id,
 'payment' as object, name as object_id, status, party_id, asked_at, known_at
 from payment
 cross join lateral (
@@ -1317,15 +1433,20 @@ max(created_at) filter (where type in ('payment_failed', 'payment_cancelled')) a
 max(created_at) filter (where type = 'payment_reversal_refused') as refused_at,
 max(created_at) filter (where type = 'payment_approved_late') as late_at,
 max(created_at) filter (where type = 'payment_given_back') as given_back_at,
+max(created_at) filter (where type = 'payment_undo_started' and operation = 'f') as undo_at,
+max(created_at) filter (where type = 'payment_undone' and operation = 'f') as undone_at,
+coalesce(bool_or(type = 'payment_undo_started' and operation = 'f2'), false) as is_undo_repeated,
+coalesce(bool_or(type = 'payment_undo_started' and operation in ('u2', 'l2')), false) as is_way_back_repeated,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_given_back') as given_back_minor,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_capture_failed') as uncaptured_minor,
 coalesce(bool_or(type = 'payment_reversal_refused'), false) as is_refused,
 coalesce(bool_or(type = 'payment_approved_late'), false) as is_late,
 coalesce(bool_or(type = 'payment_given_back'), false) as is_given_back,
 coalesce(bool_or("settledBecause" is not null and type = 'payment_given_back'), false) as is_late_settled,
-case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
-as settled
-from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json)
+coalesce(bool_or("settledBecause" is not null and type = 'payment_undone' and operation = 'f'), false) as is_undo_settled,
+case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')
+or type = 'payment_undo_started' and operation in ('u2', 'l2')) then 'may' end as settled
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json, operation text)
 where aggregate_id = invoice_id and "paymentId" = payment_id
 ) as log
 cross join lateral (
@@ -1347,7 +1468,11 @@ else 'done' end),
 payment.created_at, coalesce(approved_at, failed_at)),
 -- The declined charge of a payment that was stepped up; without a step-up there is only one.
 (case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
-'never', null, null),
+case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undone' end,
+undo_at, undone_at),
+('.f', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
+case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undoes' end,
+undo_at, undone_at),
 ('.c', 'capture', 1, coalesce(captured_minor, uncaptured_minor, given_back_minor, amount_minor),
 case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done'
 when is_given_back and not is_instant then 'may' else 'never' end,
@@ -1362,7 +1487,7 @@ coalesce(settled, case when not is_refused then 'never' when status in ('reversi
 when not is_given_back then 'never' when status = 'failed' then 'undoes' else 'done' end),
 refused_at, given_back_at),
 ('.l', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
-case when not is_late then 'never' when is_late_settled then 'may' when is_given_back then 'undoes' else 'open' end,
+case when not is_late then 'never' when is_late_settled or is_way_back_repeated then 'may' when is_given_back then 'undoes' else 'open' end,
 late_at, given_back_at)
 ) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
 where invoice_id between $1::text and $2::text) as source
@@ -1389,6 +1514,26 @@ and reserved.step = 'refund' and reserved.operation_id = 'payment/' || payment_i
 left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
 and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
 where invoice_id between $1::text and $2::text) as source
+union all
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select invoice_id as aggregate_id, name || '.' || begun.operation as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
+'refund' as kind, -1 as sign, (begun.amount ->> 'minor')::bigint as amount_minor, currency,
+name || case begun.operation when 'f2' then '.a' else case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end end as original_id,
+terms -> 'payer' -> 'card' ->> 'mask' as card_mask,
+case when ended.at is null then 'open' when ended.settled then 'may' else 'done' end as certainty, null as counterpart_id,
+'payment' as object, name as object_id, status, payment.party_id, event.created_at as asked_at, ended.at as known_at
+from payment
+cross join lateral (select invoice_id || '.' || payment_id as name) as known
+join event on event.aggregate_id = invoice_id
+cross join lateral json_to_recordset(event.facts) as begun (type text, "paymentId" text, amount json, operation text)
+cross join lateral (
+select max(later.created_at) as at, bool_or("settledBecause" is not null) as settled
+from event as later, json_to_recordset(later.facts) as fact (type text, "paymentId" text, "settledBecause" text, operation text)
+where later.aggregate_id = invoice_id and fact."paymentId" = payment_id and fact.type = 'payment_undone'
+and fact.operation = begun.operation
+) as ended
+where begun."paymentId" = payment_id and begun.type = 'payment_undo_started' and begun.operation <> 'f'
+and invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select customer_id as aggregate_id, name || '.' || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
@@ -1487,20 +1632,28 @@ update bank
 set stopped_at = null, stopped_because = null, confirmed_because = $1::text, report_cursor = greatest(report_cursor, $2::int8)
 where bank_id = $3::text and stopped_at is not null returning bank_id;
 
+-- continue_console_session
+update console_session set seen_at = greatest(seen_at, $1::timestamptz)
+where session_id = $2::text and session_hash = $3::bytea and livemode = $4::bool
+and ended_at is null and seen_at > $5::timestamptz and opened_at > $6::timestamptz
+returning party_id, is_operator, opened_at;
+
 -- copy_to_search_invoice
-insert into search_invoice as copy (party_id, shop_id, invoice_id, created_at, status, amount_minor, external_id)
+with fresh as materialized (
 select invoice.party_id, invoice.shop_id, invoice.invoice_id, invoice.created_at, invoice.status, invoice.amount_minor, invoice.external_id
 from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from invoice where invoice_id = changed.id offset 0) as invoice
-order by invoice.invoice_id
+)
+insert into search_invoice as copy (party_id, shop_id, invoice_id, created_at, status, amount_minor, external_id)
+select * from fresh order by invoice_id
 on conflict (party_id, invoice_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, created_at = excluded.created_at, status = excluded.status, amount_minor = excluded.amount_minor, external_id = excluded.external_id
 where copy.* is distinct from excluded.*;
 
 -- copy_to_search_payment
-insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, created_at, status, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code)
-select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.terms->'flow'->>'type', case when payment.status in ('captured', 'refunding', 'refunded')
-then payment.captured_minor else payment.amount_minor end, payment.external_id, coalesce(payment.terms->'payer'->>'customerId', payment.terms->'payer'->'savedBy'->>'customerId'), lower(payment.terms->'payer'->'contactInfo'->>'email'), payment.terms->'payer'->'clientInfo'->>'ip', payment.terms->'payer'->'clientInfo'->>'fingerprint', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'bin', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'lastDigits', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'paymentSystem', case when payment.state->'approval'->'references' is null then payment.state->'approval'->>'reference'
-else payment.state->'approval'->'references'->>'rrn' end, payment.state->'approval'->>'approvalCode'
+with fresh as materialized (
+select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.terms->'flow'->>'type' as flow, case when payment.status in ('captured', 'refunding', 'refunded')
+then payment.captured_minor else payment.amount_minor end as amount_minor, payment.external_id, coalesce(payment.terms->'payer'->>'customerId', payment.terms->'payer'->'savedBy'->>'customerId') as customer_id, lower(payment.terms->'payer'->'contactInfo'->>'email') as email, payment.terms->'payer'->'clientInfo'->>'ip' as ip, payment.terms->'payer'->'clientInfo'->>'fingerprint' as fingerprint, coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'bin' as first6, coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'lastDigits' as last4, coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'paymentSystem' as payment_system, case when payment.state->'approval'->'references' is null then payment.state->'approval'->>'reference'
+else payment.state->'approval'->'references'->>'rrn' end as rrn, payment.state->'approval'->>'approvalCode' as approval_code, payment.currency, case when payment.terms->'payer'->>'seriesId' is null then 0 else 1 + coalesce(tried.retries, 0) end as attempt, case when payment.status = 'failed' then payment.state->>'declineClass' end as decline_class, case when payment.status = 'failed' then (select string_agg(code, ':') from json_array_elements_text(payment.state->'failure') as code) end as failure, case when payment.status = 'failed' then payment.state->'bank'->>'code' end as bank_code
 from json_array_elements_text($1::json) as changed (id) cross join 
 lateral (select * from payment where invoice_id = changed.id offset 0) as payment
 left join lateral (
@@ -1508,14 +1661,44 @@ select terms from payment as parent
 where parent.invoice_id = payment.terms->'payer'->'parent'->>'invoiceId' and parent.payment_id = payment.terms->'payer'->'parent'->>'paymentId'
 offset 0
 ) as parent on true
-order by payment.invoice_id
+left join lateral (
+select case when is_retry then (
+select count(*)::int4 from series_attempt as earlier
+where earlier.series_id = attempt.series_id and earlier.is_retry and earlier.created_at <= attempt.created_at
+and earlier.created_at > coalesce((
+select max(first.created_at) from series_attempt as first
+where first.series_id = attempt.series_id and not first.is_retry and first.created_at <= attempt.created_at
+), '-infinity')
+) end as retries
+from series_attempt as attempt
+where series_id = payment.terms->'payer'->>'seriesId' and attempt.invoice_id = payment.invoice_id
+and attempt.payment_id = payment.payment_id
+offset 0
+) as tried on true
+), copied as (
+insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, created_at, status, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code, currency, attempt, decline_class, failure, bank_code)
+select * from fresh order by invoice_id
 on conflict (party_id, invoice_id, payment_id) do update
-set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code
-where copy.* is distinct from excluded.*;
+set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code, currency = excluded.currency, attempt = excluded.attempt, decline_class = excluded.decline_class, failure = excluded.failure, bank_code = excluded.bank_code
+where copy.* is distinct from excluded.*
+), changed as (
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payment' as what, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, attempt as attempt, coalesce(payment_system, '') as payment_system, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, amount_minor, 1 as sign from fresh
+union all
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payment' as what, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, attempt as attempt, coalesce(payment_system, '') as payment_system, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, amount_minor, -1 from (
+select before.* from fresh cross join lateral (
+select * from search_payment where search_payment.party_id = fresh.party_id and search_payment.invoice_id = fresh.invoice_id and search_payment.payment_id = fresh.payment_id offset 0
+) as before where before.currency is not null
+) as before
+)
+insert into search_sum as kept (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, amount_minor, n)
+select party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, sum(sign * amount_minor), sum(sign) from changed
+group by party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code having sum(sign * amount_minor) <> 0 or sum(sign) <> 0
+on conflict (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code) do update
+set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + excluded.n;
 
 -- copy_to_search_refund
-insert into search_refund as copy (party_id, shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn)
-select refund.party_id, payment.shop_id, refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.external_id, refund.rrn
+with fresh as materialized (
+select refund.party_id, payment.shop_id, refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.external_id, refund.rrn, refund.amount_minor, refund.currency
 from json_array_elements_text($1::json) as changed (id) cross join 
 lateral (select * from refund where invoice_id = changed.id offset 0) as refund
 cross join lateral (
@@ -1523,10 +1706,26 @@ select shop_id from payment
 where payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
 offset 0
 ) as payment
-order by refund.invoice_id
+), copied as (
+insert into search_refund as copy (party_id, shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn, amount_minor, currency)
+select * from fresh order by invoice_id
 on conflict (party_id, invoice_id, payment_id, refund_id) do update
-set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, refund_id = excluded.refund_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, rrn = excluded.rrn
-where copy.* is distinct from excluded.*;
+set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, refund_id = excluded.refund_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, rrn = excluded.rrn, amount_minor = excluded.amount_minor, currency = excluded.currency
+where copy.* is distinct from excluded.*
+), changed as (
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'refund' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor, 1 as sign from fresh
+union all
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'refund' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor, -1 from (
+select before.* from fresh cross join lateral (
+select * from search_refund where search_refund.party_id = fresh.party_id and search_refund.invoice_id = fresh.invoice_id and search_refund.payment_id = fresh.payment_id and search_refund.refund_id = fresh.refund_id offset 0
+) as before where before.currency is not null
+) as before
+)
+insert into search_sum as kept (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, amount_minor, n)
+select party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, sum(sign * amount_minor), sum(sign) from changed
+group by party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code having sum(sign * amount_minor) <> 0 or sum(sign) <> 0
+on conflict (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code) do update
+set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + excluded.n;
 
 -- count_limits_reset
 update limits_reset set resets = resets + 1;
@@ -1718,6 +1917,10 @@ delete from shop_outcome where $1::text is null or party_id = $2::text and shop_
 )
 delete from shop_guard where $1::text is null or party_id = $2::text and shop_id = $1::text returning bin;
 
+-- delete_sums
+delete from search_sum where (party_id, shop_id, quarter) >= ($1::text, $2::text, $3::timestamptz)
+and ($4::timestamptz is null or (party_id, shop_id, quarter) < ($5::text, $6::text, $4::timestamptz));
+
 -- delete_unretained_cards
 with gone as (
 delete from card where card_id in (
@@ -1757,44 +1960,67 @@ select 0 as ordinal, min(wake_at) as wake_at from invoice where party_id = $1::t
 union all
 select 1 as ordinal, min(wake_at) as wake_at from payment where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 2 as ordinal, min(wake_at) as wake_at from binding where party_id = $1::text and wake_at <= $2::timestamptz
+select 2 as ordinal, min(wake_at) as wake_at from charge_undo where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 3 as ordinal, min(wake_at) as wake_at from card where party_id = $1::text and wake_at <= $2::timestamptz
+select 3 as ordinal, min(wake_at) as wake_at from binding where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 4 as ordinal, min(wake_at) as wake_at from series where party_id = $1::text and wake_at <= $2::timestamptz
+select 4 as ordinal, min(wake_at) as wake_at from card where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 5 as ordinal, min(wake_at) as wake_at from payer_email where party_id = $1::text and wake_at <= $2::timestamptz
+select 5 as ordinal, min(wake_at) as wake_at from series where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 6 as ordinal, min(wake_at) as wake_at from destination where party_id = $1::text and wake_at <= $2::timestamptz
+select 6 as ordinal, min(wake_at) as wake_at from payer_email where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 7 as ordinal, min(wake_at) as wake_at from subscription where party_id = $1::text and wake_at <= $2::timestamptz
+select 7 as ordinal, min(wake_at) as wake_at from destination where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 8 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
+select 8 as ordinal, min(wake_at) as wake_at from subscription where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 9 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
 ) as due where wake_at is not null order by ordinal;
 
 -- end_charge
-with changed_series as (
+with changed as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
 attempts = 0, stuck_at = null, stuck_reason = null
 where series_id = $6::text and version = $7::int4
 returning series_id, party_id, version, changed_at
-), noted as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $8::json from changed_series
 ), attempted as (
 update series_attempt
-set outcome = $9::text, ended_at = changed_series.changed_at,
-captured_at = case when $10::bool then changed_series.changed_at end, held_until = $11::timestamptz,
-network = $12::text, code = $13::text, advice = $14::text, effect = $15::text,
-rule = $16::text, pack = $17::text, decline_class = $18::text
-from changed_series
-where series_attempt.series_id = $6::text and invoice_id = $19::text and payment_id = $20::text
-and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'lost'))
-returning invoice_id
+set outcome = $8::text, ended_at = changed.changed_at,
+captured_at = case when $9::bool then changed.changed_at end, held_until = $10::timestamptz,
+network = $11::text, code = $12::text, advice = $13::text, effect = $14::text,
+rule = $15::text, pack = $16::text, decline_class = $17::text
+from changed
+where series_attempt.series_id = $6::text and invoice_id = $18::text and payment_id = $19::text
+and (outcome = 'pending' or $8::text = 'approved' and outcome in ('unsent', 'lost'))
+returning series_attempt.series_id
 )
-select version from changed_series where exists (select from attempted);
+select append_event('series', series_id, version, party_id, changed_at, $20::json) as version
+from changed join attempted using (series_id);
+
+-- end_charge_undo
+with moved as (
+delete from charge_undo where invoice_id = $1::text and payment_id = $2::text and operation = $3::text returning invoice_id
+), changed as (
+update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $4::timestamptz)
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $5::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($6::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+)
+select version, record_journal(changed.invoice_id, $7::text, changed.changed_at, $8::json) as journal from changed;
+
+-- end_console_session
+update console_session set ended_at = coalesce(ended_at, $1::timestamptz)
+where session_id = $2::text returning session_id;
 
 -- end_exchange
 update exchange set state = $1::text, heard_at = $2::timestamptz
@@ -1815,22 +2041,18 @@ where identity_id = $3::text and challenge_id = $4::text and status = 'pending'
 returning challenge_id;
 
 -- end_payer_email
-update payer_email
-set status = $1::text, ended_at = $2::timestamptz, subject = $3::text, text_body = $4::text, html_body = $5::text,
-refusal = $6::text, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
-where invoice_id = $7::text and payment_id = $8::text and status = 'waiting';
+select asker from end_payer_emails($1::json);
 
 -- end_refund
 with moved as (
 update payment
 set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
 state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
-
 where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+set version = invoice.version + json_array_length($10::json), changed_at = greatest(invoice.changed_at, $11::timestamptz),
 status = case when $12::bool then 'paid' else status end,
 payment_in_progress = $13::bool,
 wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
@@ -1838,24 +2060,24 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($10::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($10::json) with ordinality as entry (facts, ordinal)
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($14::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), ended as (
-update refund set status = $16::text, failure = $17::json, waits_until = null, rrn = coalesce($18::text, rrn),
-arn = coalesce($19::text, arn)
-from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $20::text
+update refund set status = $15::text, failure = $16::json, waits_until = null, rrn = coalesce($17::text, rrn),
+arn = coalesce($18::text, arn)
+from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $19::text
 ), left_queue as (
 delete from waiting_refund using changed
-where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $20::text
+where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $19::text
 )
-select version, record_journal(changed.invoice_id, $21::text, changed.changed_at, $22::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $20::text, changed.changed_at, $21::json) as journal from changed;
 
 -- end_withdrawal
 with changed as (
@@ -1897,6 +2119,10 @@ where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and wake_at >
 update card set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where card_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(card_id) as key;
 
+-- expedite_charge_undo
+update charge_undo set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and operation = $2::json ->> 2 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id, operation) as key;
+
 -- expedite_destination
 update destination set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where destination_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(destination_id) as key;
@@ -1936,6 +2162,12 @@ order by wake_at limit 1000;
 
 -- failing_card
 select json_build_array(card_id) as key, party_id, attempts, wake_at, stuck_reason from card
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_charge_undo
+select json_build_array(invoice_id, payment_id, operation) as key, party_id, attempts, wake_at, stuck_reason from charge_undo
 where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
 and stuck_reason is not null
 order by wake_at limit 1000;
@@ -2487,21 +2719,27 @@ coalesce((select json_agg(example) from (select * from cases where holds is not 
 as examples
 from cases;
 
+-- find_charge_undo
+select amount_minor, is_refused, stuck_at from charge_undo where invoice_id = $1::text and payment_id = $2::text and operation = $3::text;
+
 -- find_end_of_reconciliation_page
 select least(
 (select aggregate_id from report_line where run_id = $1::text and aggregate_id >= $2::text order by aggregate_id offset $3::int4 limit 1),
 (select invoice_id from payment where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
 (select invoice_id from refund where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
+(select invoice_id from payment where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
 (select customer_id from binding where customer_id >= $2::text order by customer_id offset $3::int4 limit 1),
 (select withdrawal_id from withdrawal where withdrawal_id >= $2::text order by withdrawal_id offset $3::int4 limit 1)) as last;
 
 -- find_expected_operation
 select certainty from (select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
-minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
+minor as amount_minor, currency, case when suffix = '.f' then name || '.a' when kind <> 'authorise' then name || charge end as original_id,
 terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
-case certainty when 'undone' then name || case when is_late then '.l' when is_refused then '.u' else '.r' end
-when 'undoes' then name || charge end as counterpart_id,
+case certainty
+when 'undone' then name || case when suffix <> charge then '.f' when is_late then '.l' when is_refused then '.u' else '.r' end
+when 'undoes' then name || case when suffix = '.f' then '.a' else charge end
+end as counterpart_id,
 'payment' as object, name as object_id, status, party_id, asked_at, known_at
 from payment
 cross join lateral (
@@ -2518,15 +2756,20 @@ max(created_at) filter (where type in ('payment_failed', 'payment_cancelled')) a
 max(created_at) filter (where type = 'payment_reversal_refused') as refused_at,
 max(created_at) filter (where type = 'payment_approved_late') as late_at,
 max(created_at) filter (where type = 'payment_given_back') as given_back_at,
+max(created_at) filter (where type = 'payment_undo_started' and operation = 'f') as undo_at,
+max(created_at) filter (where type = 'payment_undone' and operation = 'f') as undone_at,
+coalesce(bool_or(type = 'payment_undo_started' and operation = 'f2'), false) as is_undo_repeated,
+coalesce(bool_or(type = 'payment_undo_started' and operation in ('u2', 'l2')), false) as is_way_back_repeated,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_given_back') as given_back_minor,
 max((amount ->> 'minor')::bigint) filter (where type = 'payment_capture_failed') as uncaptured_minor,
 coalesce(bool_or(type = 'payment_reversal_refused'), false) as is_refused,
 coalesce(bool_or(type = 'payment_approved_late'), false) as is_late,
 coalesce(bool_or(type = 'payment_given_back'), false) as is_given_back,
 coalesce(bool_or("settledBecause" is not null and type = 'payment_given_back'), false) as is_late_settled,
-case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
-as settled
-from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json)
+coalesce(bool_or("settledBecause" is not null and type = 'payment_undone' and operation = 'f'), false) as is_undo_settled,
+case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')
+or type = 'payment_undo_started' and operation in ('u2', 'l2')) then 'may' end as settled
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json, operation text)
 where aggregate_id = invoice_id and "paymentId" = payment_id
 ) as log
 cross join lateral (
@@ -2548,7 +2791,11 @@ else 'done' end),
 payment.created_at, coalesce(approved_at, failed_at)),
 -- The declined charge of a payment that was stepped up; without a step-up there is only one.
 (case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
-'never', null, null),
+case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undone' end,
+undo_at, undone_at),
+('.f', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
+case when undo_at is null then 'never' when undone_at is null then 'open' when is_undo_settled or is_undo_repeated then 'may' else 'undoes' end,
+undo_at, undone_at),
 ('.c', 'capture', 1, coalesce(captured_minor, uncaptured_minor, given_back_minor, amount_minor),
 case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done'
 when is_given_back and not is_instant then 'may' else 'never' end,
@@ -2563,7 +2810,7 @@ coalesce(settled, case when not is_refused then 'never' when status in ('reversi
 when not is_given_back then 'never' when status = 'failed' then 'undoes' else 'done' end),
 refused_at, given_back_at),
 ('.l', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
-case when not is_late then 'never' when is_late_settled then 'may' when is_given_back then 'undoes' else 'open' end,
+case when not is_late then 'never' when is_late_settled or is_way_back_repeated then 'may' when is_given_back then 'undoes' else 'open' end,
 late_at, given_back_at)
 ) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
 where invoice_id between $1::text and $2::text) as source
@@ -2590,6 +2837,26 @@ and reserved.step = 'refund' and reserved.operation_id = 'payment/' || payment_i
 left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
 and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
 where invoice_id between $1::text and $2::text) as source
+union all
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select invoice_id as aggregate_id, name || '.' || begun.operation as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
+'refund' as kind, -1 as sign, (begun.amount ->> 'minor')::bigint as amount_minor, currency,
+name || case begun.operation when 'f2' then '.a' else case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end end as original_id,
+terms -> 'payer' -> 'card' ->> 'mask' as card_mask,
+case when ended.at is null then 'open' when ended.settled then 'may' else 'done' end as certainty, null as counterpart_id,
+'payment' as object, name as object_id, status, payment.party_id, event.created_at as asked_at, ended.at as known_at
+from payment
+cross join lateral (select invoice_id || '.' || payment_id as name) as known
+join event on event.aggregate_id = invoice_id
+cross join lateral json_to_recordset(event.facts) as begun (type text, "paymentId" text, amount json, operation text)
+cross join lateral (
+select max(later.created_at) as at, bool_or("settledBecause" is not null) as settled
+from event as later, json_to_recordset(later.facts) as fact (type text, "paymentId" text, "settledBecause" text, operation text)
+where later.aggregate_id = invoice_id and fact."paymentId" = payment_id and fact.type = 'payment_undone'
+and fact.operation = begun.operation
+) as ended
+where begun."paymentId" = payment_id and begun.type = 'payment_undo_started' and begun.operation <> 'f'
+and invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select customer_id as aggregate_id, name || '.' || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
@@ -2649,6 +2916,20 @@ left join destination using (destination_id)
 where withdrawal_id between $1::text and $2::text and result -> 'returned' is not null) as source
 ) as ours where operation_id = $3::text;
 
+-- find_next_day_to_sum
+select party_id, shop_id, date_trunc('day', created_at, 'UTC') as day,
+date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after
+from (
+(select party_id, shop_id, created_at from search_payment
+where (party_id, shop_id, created_at) >= ($1::text, $2::text, $3::timestamptz)
+order by party_id, shop_id, created_at limit 1)
+union all 
+(select party_id, shop_id, created_at from search_refund
+where (party_id, shop_id, created_at) >= ($1::text, $2::text, $3::timestamptz)
+order by party_id, shop_id, created_at limit 1)
+) as first
+order by party_id, shop_id, created_at limit 1;
+
 -- find_other_programs
 select application_name as name from pg_stat_activity
 where datname = current_database() and application_name ~ '^mandate( [0-9]|$)' and pid <> pg_backend_pid();
@@ -2681,12 +2962,11 @@ with moved as (
 update payment
 set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
 state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
-
 where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+set version = invoice.version + json_array_length($10::json), changed_at = greatest(invoice.changed_at, $11::timestamptz),
 status = case when $12::bool then 'paid' else status end,
 payment_in_progress = $13::bool,
 wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
@@ -2694,28 +2974,28 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($10::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($10::json) with ordinality as entry (facts, ordinal)
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($14::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), funded as (
 update refund set waits_until = null
-from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $16::text
+from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $15::text
 ), left_queue as (
 delete from waiting_refund using changed
-where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $16::text
+where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $15::text
 )
-select version, record_journal(changed.invoice_id, $17::text, changed.changed_at, $18::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $16::text, changed.changed_at, $17::json) as journal from changed;
 
 -- give_back_send_of_withdrawal
 update withdrawal set is_unsent = true, stuck_at = null, stuck_reason = null,
-wake_at = case when stuck_at is null and attempts = $1::int4 then wake_at else $2::timestamptz end,
-attempts = case when stuck_at is null and attempts = $1::int4 then attempts else 2 end
+wake_at = case when wake_at = $1::timestamptz then wake_at else $2::timestamptz end,
+attempts = case when wake_at = $1::timestamptz then attempts else 2 end
 where withdrawal_id = $3::text and version = $4::int4 and sends = $5::int4 and status = 'sending';
 
 -- insert_api_key
@@ -2821,52 +3101,14 @@ on conflict do nothing
 update series set wake_at = least(wake_at, $8::timestamptz), card_stops = card_stops + 1
 from concerned where series.series_id = concerned.series_id;
 
--- insert_charge
-with changed_series as (
-update series
-set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
-changed_at = $4::timestamptz, wake_at = $5::timestamptz,
-attempts = 0, stuck_at = null, stuck_reason = null
-where series_id = $6::text and version = $7::int4 and card_stops = $8::int4
-returning series_id, party_id, version, changed_at
-), noted as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $9::json from changed_series
-), attempted as (
-insert into series_attempt
-(series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
-select series_id, $10::text, $11::text, changed_at, $12::int8, $13::text, $14::bool, $15::text, 'pending'
-from changed_series
-), changed as (
-update invoice
-set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $16::timestamptz),
-payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
-from changed_series where invoice.invoice_id = $10::text and invoice.version = $17::int4
-returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
-), identified as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select changed.party_id, 'createPayment', $18::text, $10::text || '.' || $11::text, $19::bytea
-from changed where $18::text is not null
-), made as (
-insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor, refunded_minor, terms, state, external_id, wake_at, attempts)
-select $10::text, $11::text, $20::text, $21::text, $22::int4, $23::text, $24::timestamptz, $12::int8, $13::text, $25::int8, $26::int8, $27::json, $28::json, $18::text, $29::timestamptz, $30::int4 from changed
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $31::json from changed
-), begun as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($32::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
-)
-select coalesce((select version from changed), version_conflict()) as version from changed_series;
-
 -- insert_consent_link
 insert into consent_link (consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at)
 select $1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::text, $12::text, $13::timestamptz
 where claim_external_id($2::text, 'createConsentLink', $8::text, $1::text, $14::bytea)
 returning consent_link_id;
+
+-- insert_console_session
+insert into console_session (session_id, party_id, is_operator, made_by, created_at, livemode, link_hash) values ($1::text, $2::text, $3::bool, $4::text, $5::timestamptz, $6::bool, $7::bytea);
 
 -- insert_customer
 with changed as (
@@ -2944,13 +3186,18 @@ join json_to_recordset($5::json) as given (customer_id text, facts json) using (
 select case when count(*) = json_array_length($1::json) then 0 else version_conflict() end as conflicts from moved;
 
 -- insert_invoice
-with changed as (
+with claimed as materialized (
+select * from (
+select * from json_to_recordset($1::json) as change (asker int4, invoice_id text, party_id text, shop_id text, version int4, status text, reason text, created_at timestamptz, due_date timestamptz, amount_minor int8, currency text, product text, description text, cart json, bank_account json, client_info json, metadata json, external_id text, invoice_template_id text, recurring json, original_minor int8, subscription_id text, facts json, wake_at timestamptz, operation text, claimed_id text, fingerprint bytea) order by party_id, operation, claimed_id, asker offset 0
+) as change
+where claim_external_id(party_id, operation, claimed_id, invoice_id, fingerprint)
+), made as (
 insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, changed_at, wake_at)
-select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::timestamptz, $8::timestamptz, $9::int8, $10::text, $11::text, $12::text, $13::json, $14::json, $15::json, $16::json, $17::text, $18::text, $19::json, $20::int8, $21::text, $7::timestamptz, $22::timestamptz
-where claim_external_id($2::text, $23::text, $24::text, $1::text, $25::bytea)
-returning invoice_id, party_id, version, changed_at
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, created_at, wake_at from claimed
+returning invoice_id, version, party_id, changed_at
 )
-select append_event('invoice', invoice_id, version, party_id, changed_at, $26::json) as version from changed;
+select asker, append_event('invoice', invoice_id, made.version, made.party_id, changed_at, facts) as version
+from made join claimed using (invoice_id);
 
 -- insert_invoice_stop
 insert into invoice_stop (invoice_id, payment_id, stopped_at, rule, pack, decline_class)
@@ -3175,6 +3422,10 @@ select bank_id, url, created_at, is_shared, stopped_at, stopped_because, checked
 where paying.bank_id = bank.bank_id and retired_at is null) as terminals
 from bank order by bank_id;
 
+-- list_console_sessions
+select session_id, party_id, is_operator, made_by, created_at, opened_at, seen_at, ended_at
+from console_session order by created_at desc, session_id limit 1000;
+
 -- list_deposits
 select deposit_id, party_id, wallet_id, identity_id, source_id, created_at, amount_minor, currency, description, reversed_at from deposit where deposit.party_id = $1::text and ($2::text is null or deposit.wallet_id = $2::text)
 and ($3::text is null or deposit.identity_id = $3::text)
@@ -3262,13 +3513,13 @@ select subscription_id, party_id, shop_id, customer_id, version, phase, terms, s
 order by created_at desc, subscription_id desc limit 100;
 
 -- list_terminals
-select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at, paused_until, paused_because,
-terms
+select shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at, paused_until,
+paused_because, terms
 from (
-select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at,
+select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at,
 paused_until, paused_because, null as terms from terminal
 union all
-select party_id, null, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at,
+select party_id, null, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at,
 null, null, terms from payout_terminal
 ) as terminal
 where party_id = $1::text order by shop_id nulls last, retired_at is not null, priority, terminal_id;
@@ -3344,9 +3595,9 @@ select from ledger_balance where account_id = $1::text and shard = 0 for no key 
 select party_id from party where party_id = $1::text for no key update;
 
 -- lock_search_position
-select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
-from search_position for update skip locked;
+from search_position where set_config('enable_seqscan', 'off', true) = 'off' for update skip locked;
 
 -- lock_series
 select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
@@ -3376,39 +3627,43 @@ update webhook_feed set mismatch_since = $1::timestamptz where mismatch_since is
 
 -- mark_stuck_binding
 update binding set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_card
 update card set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
+
+-- mark_stuck_charge_undo
+update charge_undo set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and operation = $3::json ->> 2 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_destination
 update destination set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_invoice
 update invoice set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_payer_email
 update payer_email set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_payment
 update payment set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_series
 update series set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_subscription
 update subscription set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_withdrawal
 update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- move_report_cursor
 update bank set report_cursor = $1::int8
@@ -3418,7 +3673,8 @@ where bank_id = $2::text and report_cursor is not distinct from $3::int8 and sto
 update search_position set seen = $1::text;
 
 -- move_search_rebuild
-update search_position set rebuild_after = $1::text, rebuilt = rebuilt + $2::int8 returning rebuilt;
+update search_position
+set rebuild_after = $1::text, resum_from = $2::json, rebuilt = rebuilt + $3::int8 returning rebuilt;
 
 -- move_test_clock
 insert into test_clock (party_id, offset_ms) values ($1::text, $2::int8)
@@ -3466,6 +3722,12 @@ update binding set series_id = $1::text where customer_id = $2::text and binding
 update bank set check_problem = $1::text
 where bank_id = $2::text and check_problem is distinct from $1::text;
 
+-- open_console_session
+update console_session set session_hash = $1::bytea, opened_at = $2::timestamptz, seen_at = $2::timestamptz
+where session_id = $3::text and link_hash = $4::bytea and livemode = $5::bool
+and opened_at is null and ended_at is null and created_at > $6::timestamptz
+returning party_id, is_operator, made_by;
+
 -- open_ledger_accounts
 with opened as (
 insert into ledger_account (account_id, livemode, currency, code, party_id, owner_id, forbids_overdraft, shards)
@@ -3491,6 +3753,10 @@ where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts 
 -- postpone_card
 update card set wake_at = $1::timestamptz, stuck_reason = $2::text
 where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- postpone_charge_undo
+update charge_undo set wake_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and operation = $3::json ->> 2 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_destination
 update destination set wake_at = $1::timestamptz, stuck_reason = $2::text
@@ -3519,6 +3785,9 @@ where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is no
 -- postpone_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = $2::text
 where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- purge_console_sessions
+delete from console_session where created_at < $1::timestamptz;
 
 -- purge_webhook_attempts
 delete from webhook_attempt as attempt using (
@@ -4007,6 +4276,14 @@ coalesce(sum(debits_pending), 0)::int8 as debits_pending,
 coalesce(sum(credits_pending), 0)::int8 as credits_pending
 from ledger_balance where account_id = $1::text;
 
+-- read_ledger_balances
+select account_id, coalesce(sum(debits_posted), 0)::int8 as debits_posted,
+coalesce(sum(credits_posted), 0)::int8 as credits_posted,
+coalesce(sum(debits_pending), 0)::int8 as debits_pending,
+coalesce(sum(credits_pending), 0)::int8 as credits_pending
+from ledger_balance where account_id = any(array(select json_array_elements_text($1::json)))
+group by account_id;
+
 -- read_ledger_transfers_of
 select operation_id, step, phase, split_part(debit_account, ':', 3) as debit, split_part(credit_account, ':', 3) as credit,
 case when posted_minor > 0 then posted_minor else abs(pending_minor) end as minor,
@@ -4189,7 +4466,7 @@ select party_id, network, currency, level, min_minor, per_payout_minor, per_day_
 where party_id in ($1::text, $2::text) order by party_id, currency, network, level;
 
 -- read_payout_terminals
-select terminal_id, bank_id, merchant_id, descriptor, terms, retired_at is not null as is_retired from payout_terminal
+select terminal_id, bank_id, merchant_id, descriptor, merchant_facts, terms, retired_at is not null as is_retired from payout_terminal
 where party_id = $1::text order by priority, terminal_id;
 
 -- read_pending_charge
@@ -4269,7 +4546,7 @@ where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot
 and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
 order by written_in limit 1000
 )
-select rebuild_after is not null as is_rebuilding,
+select rebuild_after is not null or resum_from is not null as is_rebuilding,
 (select created_at from unseen where party_id = $1::text or (select count(*) from unseen) = 1000
 order by written_in, created_at limit 1) as unseen_since
 from search_position;
@@ -4307,6 +4584,10 @@ select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, party_id text, shop_id text)
 cross join lateral (select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, one_off_receipts, is_blocked, is_suspended, created_at, origins from shop where party_id = asked.party_id and shop_id = asked.shop_id offset 0) as found;
 
+-- read_shop_zones
+select shop_id, settings from recurring_settings
+where party_id = $1::text and shop_id = any(array(select json_array_elements_text($2::json)));
+
 -- read_snapshot
 select pg_current_snapshot()::text as snapshot;
 
@@ -4342,11 +4623,11 @@ select terminal_id, network, initiation, days from terminal_hold
 where party_id = $1::text and shop_id = $2::text order by terminal_id, network, initiation;
 
 -- read_terminals
-select terminal_id, bank_id, merchant_id, descriptor, paused_until, paused_because, retired_at is not null as is_retired from terminal
+select terminal_id, bank_id, merchant_id, descriptor, merchant_facts, paused_until, paused_because, retired_at is not null as is_retired from terminal
 where party_id = $1::text and shop_id = $2::text order by priority, terminal_id;
 
 -- read_terminals_of_party
-select shop_id, terminal_id, bank_id, merchant_id, descriptor, exists (
+select shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, exists (
 select from terminal as other
 where other.party_id <> terminal.party_id and other.bank_id = terminal.bank_id
 and other.terminal_id = terminal.terminal_id and other.merchant_id = terminal.merchant_id
@@ -4479,6 +4760,26 @@ order by sequence limit $2::int4
 where withdrawal_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
+-- refuse_charge_undo
+with moved as (
+update charge_undo set is_refused = true, wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::text and payment_id = $4::text and operation = $5::text and not is_refused returning invoice_id
+), changed as (
+update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $1::timestamptz)
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $6::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($7::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+)
+select version, record_journal(changed.invoice_id, $8::text, changed.changed_at, $9::json) as journal from changed;
+
 -- report_away_bank
 update bank
 set away_since = least($1::timestamptz, case when away_seen_at > $2::timestamptz - interval '2 minutes' then away_since end),
@@ -4534,6 +4835,10 @@ from changed;
 update binding set wake_at = $1::timestamptz, stuck_reason = null, attempts = least(attempts, 2)
 where customer_id = $2::text and binding_id = $3::text and version = $4::int4;
 
+-- reschedule_charge_undo
+update charge_undo set wake_at = $1::timestamptz, stuck_reason = null, attempts = least(attempts, 2)
+where invoice_id = $2::text and payment_id = $3::text and operation = $4::text and stuck_at is null;
+
 -- reschedule_destination
 update destination set wake_at = $1::timestamptz, stuck_reason = null
 where destination_id = $2::text and version = $3::int4;
@@ -4561,7 +4866,7 @@ where subscription_id = $2::text and version = $3::int4;
 
 -- reschedule_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = null
-where withdrawal_id = $2::text and version = $3::int4;
+where withdrawal_id = $2::text and version = $3::int4 and stuck_at is null;
 
 -- reset_ledger_watermark
 update ledger_watermark set reached_at = '-infinity';
@@ -4651,6 +4956,10 @@ where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and stuck_at 
 -- retry_stuck_card
 update card set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where card_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(card_id) as key;
+
+-- retry_stuck_charge_undo
+update charge_undo set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and operation = $2::json ->> 2 and stuck_at is not null returning json_build_array(invoice_id, payment_id, operation) as key;
 
 -- retry_stuck_destination
 update destination set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
@@ -5234,17 +5543,42 @@ on conflict do nothing
 )
 select account_id from spread;
 
+-- start_charge
+select asker from start_charges($1::json);
+
+-- start_charge_undo
+with moved as (
+insert into charge_undo (invoice_id, payment_id, operation, party_id, amount_minor, wake_at)
+select $1::text, $2::text, $3::text, $4::text, $5::int8, $6::timestamptz
+-- One that has begun and ended since the log was read is not begun again.
+where not exists (select from exchange where aggregate_id = $1::text and operation = $2::text || '.' || $3::text)
+on conflict do nothing returning invoice_id
+), changed as (
+update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $6::timestamptz)
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $7::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+)
+select version, record_journal(changed.invoice_id, $9::text, changed.changed_at, $10::json) as journal from changed;
+
 -- start_refund
 with moved as (
 update payment
 set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
 state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
-
 where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+set version = invoice.version + json_array_length($10::json), changed_at = greatest(invoice.changed_at, $11::timestamptz),
 status = case when $12::bool then 'paid' else status end,
 payment_in_progress = $13::bool,
 wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
@@ -5252,31 +5586,31 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($10::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($10::json) with ordinality as entry (facts, ordinal)
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($14::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select changed.party_id, 'createRefund', $16::text, $7::text || '.' || $8::text || '.' || $17::text, $18::bytea
-from changed where $16::text is not null
+select changed.party_id, 'createRefund', $15::text, $7::text || '.' || $8::text || '.' || $16::text, $17::bytea
+from changed where $15::text is not null
 ), made as (
 insert into refund (invoice_id, payment_id, refund_id, party_id, created_at, status, amount_minor, currency,
 fee_minor, reason, cart, external_id, waits_until)
-select $7::text, $8::text, $17::text, party_id, $19::timestamptz, 'pending', $20::int8, $21::text,
-$22::int8, $23::text, $24::json, $16::text, $25::timestamptz
+select $7::text, $8::text, $16::text, party_id, $18::timestamptz, 'pending', $19::int8, $20::text,
+$21::int8, $22::text, $23::json, $15::text, $24::timestamptz
 from changed
 ), queued as (
 insert into waiting_refund (invoice_id, payment_id, refund_id, party_id, shop_id, created_at)
-select $7::text, $8::text, $17::text, party_id, $26::text, $19::timestamptz
-from changed where $25::timestamptz is not null
+select $7::text, $8::text, $16::text, party_id, $25::text, $18::timestamptz
+from changed where $24::timestamptz is not null
 )
-select version, record_journal(changed.invoice_id, $27::text, changed.changed_at, $28::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $26::text, changed.changed_at, $27::json) as journal from changed;
 
 -- step_up_payment
 with moved as (
@@ -5315,6 +5649,10 @@ where stuck_at is not null order by stuck_at limit 1000;
 select json_build_array(card_id) as key, party_id, stuck_at, stuck_reason from card
 where stuck_at is not null order by stuck_at limit 1000;
 
+-- stuck_charge_undo
+select json_build_array(invoice_id, payment_id, operation) as key, party_id, stuck_at, stuck_reason from charge_undo
+where stuck_at is not null order by stuck_at limit 1000;
+
 -- stuck_destination
 select json_build_array(destination_id) as key, party_id, stuck_at, stuck_reason from destination
 where stuck_at is not null order by stuck_at limit 1000;
@@ -5342,6 +5680,117 @@ where stuck_at is not null order by stuck_at limit 1000;
 -- stuck_withdrawal
 select json_build_array(withdrawal_id) as key, party_id, stuck_at, stuck_reason from withdrawal
 where stuck_at is not null order by stuck_at limit 1000;
+
+-- sum_day
+insert into search_sum (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, amount_minor, n)
+select party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, sum(amount_minor), count(*)
+from (
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payment' as what, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, attempt as attempt, coalesce(payment_system, '') as payment_system, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, amount_minor
+from search_payment
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'refund' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor
+from search_refund
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz and created_at < $4::timestamptz
+and currency is not null
+) as summed
+group by party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code;
+
+-- sum_payments_by_attempt
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, attempt, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, attempt, status, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+union all 
+select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed 
+group by part, currency, attempt, status having sum(n) <> 0
+order by part, currency, attempt, status;
+
+-- sum_payments_by_failure
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, status, decline_class, failure, bank_code, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, status, decline_class, failure, bank_code, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+union all 
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed where status = 'failed'
+group by part, currency, status, decline_class, failure, bank_code having sum(n) <> 0
+order by part, currency, status, decline_class, failure, bank_code;
+
+-- sum_payments_by_status
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, status, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+union all 
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed 
+group by part, currency, status having sum(n) <> 0
+order by part, currency, status;
+
+-- sum_payments_by_system
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, payment_system, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, payment_system, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+union all 
+select created_at, currency as currency, coalesce(payment_system, '') as payment_system, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, coalesce(payment_system, '') as payment_system, 1, amount_minor from search_payment
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed 
+group by part, currency, payment_system having sum(n) <> 0
+order by part, currency, payment_system;
+
+-- sum_refunds_by_status
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, status, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'refund'
+union all 
+select created_at, currency as currency, status as status, 1, amount_minor from search_refund
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, status as status, 1, amount_minor from search_refund
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed 
+group by part, currency, status having sum(n) <> 0
+order by part, currency, status;
 
 -- take_card_and_security_code
 with code as (
@@ -5391,19 +5840,19 @@ values ($1::text, $2::text, $3::text, $4::text, $5::int8, $6::int8, $7::int8, $8
 on conflict (party_id, currency, network, level) do update set min_minor = excluded.min_minor, per_payout_minor = excluded.per_payout_minor, per_day_minor = excluded.per_day_minor, per_month_minor = excluded.per_month_minor, payouts_per_day = excluded.payouts_per_day, card_per_day_minor = excluded.card_per_day_minor, card_per_month_minor = excluded.card_per_month_minor, card_payouts_per_day = excluded.card_payouts_per_day, set_by = excluded.set_by, set_at = excluded.set_at, reason = excluded.reason;
 
 -- upsert_payout_terminal
-insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, terms, priority, created_at)
-values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::json, $7::int4, $8::timestamptz)
+insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, terms, priority, created_at)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::json, $7::json, $8::int4, $9::timestamptz)
 on conflict (party_id, terminal_id) do update
-set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, priority = excluded.priority, terms = excluded.terms,
+set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, merchant_facts = excluded.merchant_facts, priority = excluded.priority, terms = excluded.terms,
 retired_at = null
 where payout_terminal.bank_id = excluded.bank_id
 returning terminal_id;
 
 -- upsert_terminal
-insert into terminal (party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
-values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::int4, $8::timestamptz)
+insert into terminal (party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, created_at)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::json, $8::int4, $9::timestamptz)
 on conflict (party_id, shop_id, terminal_id) do update
-set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, priority = excluded.priority,
+set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, merchant_facts = excluded.merchant_facts, priority = excluded.priority,
 retired_at = null, paused_until = null, paused_because = null
 where terminal.bank_id = excluded.bank_id
 returning terminal_id;

@@ -43,8 +43,7 @@ export function openBatchedWrites({ withClient, query }: BatchDeps): BatchedWrit
 
   /** One change is at fault, or two that do not go together. */
   async function sendParts(statement: WriteStatement, failed: readonly Ask[]): Promise<void> {
-    const middle = failed.length >> 1;
-    for (const part of [failed.slice(0, middle), failed.slice(middle)]) {
+    for (const part of halvesOf(failed)) {
       const [first, ...others] = part;
       if (first && others.length === 0) sendAlone(statement, first);
       else if (first) await sendNext(statement, part);
@@ -70,6 +69,11 @@ export function openBatchedWrites({ withClient, query }: BatchDeps): BatchedWrit
   }
 
   return openLines(sendNext);
+}
+
+function halvesOf(failed: readonly Ask[]): Ask[][] {
+  const middle = failed.length >> 1;
+  return [failed.slice(0, middle), failed.slice(middle)];
 }
 
 /** At most so many at once. */
