@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { bankOverviews, type BankOverview } from '../../acquiring/bank-overview.ts';
 import { deleteBank, listBanks } from '../../acquiring/store/banks.ts';
-import type { Values } from '../../platform/database/statement.ts';
 import type { Banks } from '../../acquiring/banks.ts';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { bankAddress } from '../../acquiring/adapters/http/http-bank.ts';

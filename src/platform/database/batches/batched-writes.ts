@@ -1,5 +1,5 @@
-// Writes that are sent together: one statement outside a transaction, so they are durable together. It waits for no lock. A change that
-// was not written goes again alone, where it waits and gets its own answer, and no other change waits for it.
+// Writes that are sent together: one statement outside a transaction, which waits for no lock. A change that was not written goes again
+// alone, where it may wait, and no other change waits for it.
 import { codeOf } from '../../../error-code.ts';
 import { readRow } from '../statement.ts';
 import { DatabaseUnavailable, OutcomeUnknown } from '../connections/unavailable.ts';
@@ -62,10 +62,7 @@ export function openBatchedWrites({ withClient, query }: BatchDeps): BatchedWrit
   function sendAlone(statement: WriteStatement, ask: Ask): void {
     const list = listOf(statement, [ask], mayWait);
     const sent = alone(() => withClient((client) => query(client, statement.together, [list])));
-    sent.then((rows) => {
-      const [own = []] = rowsByAsker([ask], rows);
-      resolveWith(statement, ask, own);
-    }, ask.reject);
+    sent.then((rows) => resolveWith(statement, ask, rowsByAsker([ask], rows)[0] ?? []), ask.reject);
   }
 
   return openLines(sendNext);
