@@ -47,7 +47,7 @@ async function operationsOf(invoiceId: string): Promise<number> {
   return (await world.book()).filter(({ operationId }) => operationId.startsWith(`${invoiceId}.`)).length;
 }
 
-const captured = 'after change_charged_payment';
+const captured = 'after approve_charge';
 const declined = 'after a commit';
 
 test.each([
