@@ -109,3 +109,30 @@ test('two nodes that wake one subscription charge it once', async () => {
   expect(others).toEqual([]);
   expect(await subscriptions.payments(merchant, invoiceID)).toHaveLength(1);
 });
+
+test('a retry that cannot be written backs off, and is made when it can be', async () => {
+  const { merchant } = world;
+  fuse.set(0);
+  const { testDatabase, clock } = world.service;
+  const customerId = await subscriptions.readyCustomer(merchant);
+  const items = [{ product: 'Tea', price: insufficientFunds }];
+  const { id } = (await subscriptions.create(merchant, customerId, { items })).body;
+  await run(world.service);
+  const query = (sql: string) => testDatabase.database.withClient((client) => client.query(sql));
+  await query(`create function refuse_write() returns trigger language plpgsql as $$ begin
+    raise exception 'the disk is full'; end $$`);
+  await query(`create trigger no_writes before update on subscription for each row
+    when (new.subscription_id = '${id}' and new.version > old.version) execute function refuse_write()`);
+  const { openPeriods } = await subscriptions.get(merchant, id);
+  clock.advance(Date.parse(openPeriods[0].nextTryAt) - Date.parse(clock.now()) + 1);
+  await run(world.service);
+  const { rows } = await query(
+    `select attempts, wake_at > '${clock.now()}' as waits from subscription where subscription_id = '${id}'`,
+  );
+  expect(rows).toEqual([{ attempts: 1, waits: true }]);
+  await query('drop trigger no_writes on subscription');
+  clock.advance(pastTheLeaseMs);
+  await run(world.service);
+  const [{ invoiceID }] = await subscriptions.periods(merchant, id);
+  expect(await subscriptions.payments(merchant, invoiceID)).toHaveLength(2);
+});
