@@ -90,7 +90,10 @@ export const pauseSubscription = endpoint({
     'Periods that start meanwhile are `skipped`. Numbers and dates of later ones stay as they were.',
   body: Type.Object(
     {
-      resumesAt: Type.Optional({ ...DateTime, description: 'Without it, until you resume it.' }),
+      resumesAt: Type.Optional({
+        ...DateTime,
+        description: 'Within 731 days. Without it, until you resume it.',
+      }),
       openPeriods: Type.Optional(
         Type.Enum(['keepTrying', 'forgive'], { default: 'keepTrying', description: 'What is not paid yet.' }),
       ),

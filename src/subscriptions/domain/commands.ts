@@ -28,6 +28,7 @@ export type NewIds = { readonly invoiceId: string; readonly paymentId: string };
 const maxItems = 100;
 const dayMs = 86_400_000;
 const maxChargesADay = 2;
+const maxPauseDays = 731;
 
 export function decideCreate(
   terms: SubscriptionTerms,
@@ -186,6 +187,9 @@ export function decidePause(
   if (subscription.phase !== 'running') return wrongPhase(subscription);
   if (resumesAt !== undefined && resumesAt <= now)
     return refuse('invalidRequest', { hint: '`resumesAt` must be in the future.' });
+  // Each period of the pause gets a row when it ends.
+  if (resumesAt !== undefined && resumesAt > laterBy(now, maxPauseDays * dayMs))
+    return refuse('invalidRequest', { hint: `\`resumesAt\` must be within ${maxPauseDays} days.` });
   const { open } = subscription;
   if (openPeriods === 'forgive' && open.some(({ charging }) => charging !== undefined))
     return refuse('subscriptionChargePending');

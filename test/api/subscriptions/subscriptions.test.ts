@@ -208,6 +208,16 @@ describe('a pause', () => {
     ]);
   });
 
+  test('cannot last for centuries', async () => {
+    const { id } = await started({ every: 'P1M' });
+    const far = await act(id, 'pause', { resumesAt: '9999-12-31T00:00:00Z' });
+    expect([far.status, far.body]).toEqual([
+      400,
+      expect.objectContaining({ code: 'invalidRequest', hint: '`resumesAt` must be within 731 days.' }),
+    ]);
+    expect(await subscriptions.get(merchant, id)).toMatchObject({ status: 'active' });
+  });
+
   test('cannot end in the past, and forgives what is open on request', async () => {
     const { id } = await started({ items: [{ product: 'Tea', price: insufficientFunds }] });
     const past = await act(id, 'pause', { resumesAt: '2020-01-01T00:00:00Z' });
