@@ -1,5 +1,6 @@
 // Writes what has happened to a subscription, and what follows from it outside its rows: the invoices of its periods.
 import { latest, laterBy, type Instant } from '../clock.ts';
+import { productOf } from '../invoices/domain/invoice.ts';
 import { createInvoice, rescindInvoice } from '../invoices/port.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -63,7 +64,7 @@ async function invoicePeriod(
   now: Instant,
   merchants: Merchants,
 ): Promise<void> {
-  const product = lines[0]?.product.slice(0, 100) ?? terms.id;
+  const product = productOf(lines);
   const dueDate = laterBy(now, invoiceLifeMs);
   const cart = creditMinor === 0n ? { cart: lines } : {};
   const of = { subscriptionId: terms.id, currency: terms.currency };

@@ -82,6 +82,14 @@ describe('a new subscription', () => {
     ]);
   });
 
+  test('is charged if the name of its product is long, and has an emoji where it is cut', async () => {
+    const product = `${'a'.repeat(99)}🍵🍵`;
+    const { id } = await started({ items: [{ product, price: 49_900 }] });
+    const [{ outcome, invoiceID }] = await subscriptions.periods(merchant, id);
+    const { product: shown } = await subscriptions.invoice(merchant, invoiceID);
+    expect([outcome, shown]).toEqual(['paid', `${'a'.repeat(99)}🍵`]);
+  });
+
   test('waits for the end of its trial', async () => {
     const by = await world.createMerchant();
     const { id } = await started({ trialDays: 7 }, by);
