@@ -14,7 +14,7 @@ import {
 import { allOrNothing } from '../platform/database/all-or-nothing.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
-import { accept, type Outcome } from '../refusal.ts';
+import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { decideForgive, decidePaid, decideWake, openPeriod, type NewIds } from './domain/commands.ts';
@@ -38,6 +38,8 @@ export type SubscriptionJobDeps = StartPaymentDeps & { readonly ids: Ids };
 /** More things that are due at once are left to the next run. */
 const maxTurns = 20;
 const dayMs = 24 * 3_600_000;
+/** Until the payer's own payment is over, no period is given up. */
+const payerPaysMs = 3_600_000;
 
 export async function runSubscriptionJob(
   deps: SubscriptionJobDeps,
@@ -76,7 +78,8 @@ async function takeTurn(
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
   const done = await allOrNothing(db, (tx) => doNext(tx, stored, next, now, deps));
-  return done !== 'versionConflict' && done.ok ? done.value : 'again';
+  if (done === 'versionConflict') return 'again';
+  return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
 }
 
 function startsCharge({ does }: Action): boolean {
@@ -137,13 +140,14 @@ async function doNext(
   next: Action,
   now: Instant,
   deps: SubscriptionJobDeps,
-): Promise<Outcome<'again' | 'rest', never> | 'versionConflict'> {
+): Promise<Outcome<'again' | 'rest', 'subscriptionChargePending'> | 'versionConflict'> {
   const { subscription } = stored;
   const { merchants } = deps;
   const ids = await idsFor(tx, subscription, next, deps);
   const facts = decideWake(subscription, now, ids);
   const begun = await writeFacts(tx, stored, facts, now, merchants);
   if (!begun) return 'versionConflict';
+  if (begun.isPaying) return refuse('subscriptionChargePending');
   const charge = facts.find((fact) => fact.type === 'charge_started');
   if (!charge) return accept('again');
   const { partyId, customerId } = subscription.terms;
@@ -158,7 +162,9 @@ async function doNext(
   }
   const ending = endingOfRefusal(payment.refusal, now);
   const ended = decideChargeEnded(begun.subscription, charge, ending, now);
-  return (await writeFacts(tx, begun, ended, now, merchants)) ? accept('again') : 'versionConflict';
+  const written = await writeFacts(tx, begun, ended, now, merchants);
+  if (!written) return 'versionConflict';
+  return written.isPaying ? refuse('subscriptionChargePending') : accept('again');
 }
 
 /** The ID of a payment follows from its invoice, so that the fact names it before it is made. */

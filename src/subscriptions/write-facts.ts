@@ -26,6 +26,11 @@ export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | 
   return next === undefined || (oldest.charging !== undefined && look < next) ? look : next;
 }
 
+type Written = StoredSubscription & {
+  /** The payer's own payment may take, or has taken, the money of a period that these facts close. */
+  readonly isPaying?: true;
+};
+
 /** Within a transaction. Undefined on a version conflict: the caller starts again. */
 export async function writeFacts(
   tx: Database,
@@ -33,12 +38,13 @@ export async function writeFacts(
   facts: readonly SubscriptionFact[],
   at: Instant,
   merchants: Merchants,
-): Promise<StoredSubscription | undefined> {
+): Promise<Written | undefined> {
   if (facts.length === 0) return before;
   const now = latest(at, before.changedAt);
   const after = evolveAll(before.subscription, facts, now);
   const written = await storeFacts(tx, before, facts, { after, wakeAt: wakeTimeOf(after, now), now });
   if (!written) return undefined;
+  let isPaying = false;
   const periods = [...before.subscription.open, ...before.subscription.missed];
   for (const fact of facts) {
     if (fact.type === 'period_created') {
@@ -50,10 +56,11 @@ export async function writeFacts(
     if (fact.type === 'period_closed') {
       const invoiceId = periods.find(({ number }) => number === fact.number)?.invoiceId;
       const { partyId } = after.terms;
-      if (invoiceId !== undefined) await rescindInvoice(tx, { partyId, invoiceId }, fact.outcome, now);
+      if (invoiceId !== undefined && !(await rescindInvoice(tx, { partyId, invoiceId }, fact.outcome, now)))
+        isPaying = true;
     }
   }
-  return written;
+  return isPaying ? { ...written, isPaying } : written;
 }
 
 /** Its lines, unless credit has paid a part of them. */

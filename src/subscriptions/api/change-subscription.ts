@@ -50,14 +50,22 @@ async function change<Code extends string>(
       const decision = decide(stored.subscription, latest(now, stored.changedAt));
       if (!decision.ok) return decision;
       const written = await writeFacts(tx, stored, decision.value, now, merchants);
-      return written ? accept(subscriptionBody(written.subscription)) : 'versionConflict';
+      if (!written) return 'versionConflict';
+      return written.isPaying
+        ? refuse('subscriptionChargePending')
+        : accept(subscriptionBody(written.subscription));
     });
   const outcome = await retryOnConflict(`subscription ${params.subscriptionID}`, attempt, changeTries);
   if (outcome.ok) db.afterCommit(() => jobs.wake());
   return outcome;
 }
 
-const errors = ['subscriptionNotFound', 'invalidSubscriptionStatus', ...tradingRefusals] as const;
+const errors = [
+  'subscriptionNotFound',
+  'invalidSubscriptionStatus',
+  'subscriptionChargePending',
+  ...tradingRefusals,
+] as const;
 
 export const cancelSubscription = endpoint({
   ...common,
@@ -102,7 +110,7 @@ export const pauseSubscription = endpoint({
     { title: 'PauseSubscription' },
   ),
   bodyExample: {},
-  errors: [...errors, 'subscriptionChargePending'],
+  errors,
   handle: (request, deps: Deps) => {
     const { resumesAt, openPeriods = 'keepTrying', by = 'merchant' } = request.body;
     const until = resumesAt === undefined ? undefined : instantOf(resumesAt);

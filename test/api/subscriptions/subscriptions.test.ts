@@ -258,6 +258,37 @@ describe('a charge at the bank', () => {
   });
 });
 
+describe("a payer's own payment", () => {
+  test('keeps its period from being closed until it is over', async () => {
+    const by = await world.createMerchant();
+    const customer = await world.createCustomer({}, by);
+    const binding = await world.bound(customer, '4242424242424242');
+    const { id } = (await subscriptions.create(by, customer.id, { every: 'P1W', ifUnpaid: 'end' })).body;
+    await subscriptions.settle();
+    await world.withdraw(binding, by.apiKey);
+    await daysLater(8, by);
+    const [{ invoiceID, graceUntil }] = (await subscriptions.get(by, id)).openPeriods;
+    const after = (ms: number) => new Date(Date.parse(graceUntil) + ms).toISOString();
+    await subscriptions.moveTo(by, after(-60_000));
+    const { token } = await world.tokenize('4012888888881881', by.apiKey);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
+    const body = { flow: { type: 'PaymentFlowInstant' }, payer };
+    const paid = await subscriptions.call(by, 'POST', `/v2/processing/invoices/${invoiceID}/payments`, body);
+    expect(paid.status, paid.text).toBe(201);
+    await world.service.jobs.whenIdle();
+    for (const refused of [
+      await act(id, 'cancel', { when: 'now' }, by),
+      await act(id, 'pause', { openPeriods: 'forgive' }, by),
+    ])
+      expect(refused).toMatchObject({ status: 400, body: { code: 'subscriptionChargePending' } });
+    await subscriptions.moveTo(by, after(60_000));
+    expect(await subscriptions.get(by, id)).toMatchObject({ status: 'pastDue' });
+    await daysLater(1, by);
+    expect((await subscriptions.payments(by, invoiceID)).map(({ status }) => status)).toEqual(['failed']);
+    expect(await subscriptions.get(by, id)).toMatchObject({ status: 'ended', endReason: 'unpaid' });
+  });
+});
+
 describe('what fails', () => {
   test('waits for a new card if no time can heal it', async () => {
     const { id } = await started({ items: [{ product: 'Tea', price: declinedWith(54) }] });
