@@ -102,15 +102,55 @@ test.each([
   expect(await world.differences()).toEqual([]);
 });
 
-test('two nodes that wake one subscription charge it once', async () => {
+/** A node whose job has read the subscription before the other one's writes. */
+function nodeThatMeets(meet: () => Promise<void>): Promise<Node> {
+  const { database } = world.service;
+  const run: typeof database.run = async (statement, parameters) => {
+    const rows = await database.run(statement, parameters);
+    if (statement.name === 'read_subscription') await meet();
+    return rows;
+  };
+  return startNode({ ...world.service, database: { ...database, run } });
+}
+
+test('two nodes that read one subscription at once charge it once', async () => {
   const { merchant } = world;
   fuse.set(0);
+  const { testDatabase, clock } = world.service;
   const customerId = await subscriptions.readyCustomer(merchant);
-  const { id } = (await subscriptions.create(merchant, customerId, { every: 'P1W' })).body;
-  await Promise.all([run(world.service), run(mortal)]);
+  const items = [{ product: 'Tea', price: insufficientFunds }];
+  const { id } = (await subscriptions.create(merchant, customerId, { items })).body;
+  await run(world.service);
+  const events = async () => {
+    const { rows } = await testDatabase.database.withClient((client) =>
+      client.query(`select version from subscription where subscription_id = '${id}'`),
+    );
+    return rows[0].version;
+  };
+  const before = await events();
+  const { openPeriods } = await subscriptions.get(merchant, id);
+  clock.advance(Date.parse(openPeriods[0].nextTryAt) - Date.parse(clock.now()) + 1);
+  let here = 0;
+  let resolve = () => {};
+  const met = new Promise<void>((resolved) => (resolve = resolved));
+  const meet = () => {
+    here += 1;
+    if (here === 2) resolve();
+    return met;
+  };
+  const nodes = await Promise.all([nodeThatMeets(meet), nodeThatMeets(meet)]);
+  for (const node of nodes) node.jobs.run('subscription', [id], clock.now());
+  await Promise.all(nodes.map((node) => node.jobs.whenIdle()));
+  await Promise.all(nodes.map((node) => node.stop()));
+  await run(world.service);
   const [{ invoiceID }, ...others] = await subscriptions.periods(merchant, id);
   expect(others).toEqual([]);
-  expect(await subscriptions.payments(merchant, invoiceID)).toHaveLength(1);
+  expect((await subscriptions.payments(merchant, invoiceID)).map(({ status }) => status)).toEqual([
+    'failed',
+    'failed',
+  ]);
+  // The charge started, and it failed: the other node has written nothing.
+  expect([here >= 2, await events()]).toEqual([true, before + 2]);
 });
 
 test('a retry that cannot be written backs off, and is made when it can be', async () => {
