@@ -21,7 +21,7 @@ const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
 export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | undefined {
   const next = nextAction(subscription)?.at;
   const [oldest] = subscription.open;
-  if (!oldest || subscription.parkedFor !== undefined) return next;
+  if (!oldest) return next;
   const look = laterBy(now, oldest.charging === undefined ? looksMs.unpaid : looksMs.charging);
   return next === undefined || (oldest.charging !== undefined && look < next) ? look : next;
 }

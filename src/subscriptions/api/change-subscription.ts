@@ -126,7 +126,8 @@ export const resumeSubscription = endpoint({
   operation: 'resumeSubscription',
   path: '/v2/processing/subscriptions/{subscriptionID}/resume',
   summary: 'Resume a subscription',
-  description: 'The time of the pause is not charged. The next charge is for the next period that starts.',
+  description:
+    'The time of the pause is not charged. The next charge is for the next period that starts. One with `parkedFor` is charged again.',
   errors,
   handle: (request, deps: Deps) => change(request, deps, decideResume),
 });

@@ -6,6 +6,7 @@ import type { Outcome } from '../../refusal.ts';
 import { Life, type Bank } from '../../../test/models/subscriptions/lived.ts';
 import { decideChangeEnded, decideChangeFromNextPeriod, decideChangeNow, previewChange } from './change.ts';
 import { decideChargeEnded, type ChargeEnding } from './charge-outcome.ts';
+import { wakeTimeOf } from '../write-facts.ts';
 import {
   decideCancel,
   decideChargeMissed,
@@ -18,7 +19,6 @@ import {
   decideResume,
   decideTry,
   decideUncancel,
-  decideUnpark,
   decideWake,
   decideZone,
 } from './commands.ts';
@@ -893,9 +893,11 @@ describe('the guard', () => {
       'moreThanTwoChargesADay',
       undefined,
     ]);
-    life.take(accepted(decideUnpark(life.subscription)), start);
+    // The payer may pay it meanwhile.
+    expect(wakeTimeOf(life.subscription, start)).toBe(laterBy(start, 7 * day));
+    life.take(accepted(decideResume(life.subscription, start)), start);
     expect(nextAction(life.subscription)?.does).toBe('charge');
-    expect(codeOf(decideUnpark(life.subscription))).toBe('invalidSubscriptionStatus');
+    expect(codeOf(decideResume(life.subscription, start))).toBe('invalidSubscriptionStatus');
   });
 
   test('parks it instead of a charge for a period that is far ahead', () => {
