@@ -350,7 +350,7 @@ export async function rescheduleSubscription(
   await db.run(reschedule, { subscription_id: subscription.terms.id, version, wake_at: wakeAt ?? null });
 }
 
-/** The job has done what it was due for, so that failures are counted anew. */
+/** The job has done what it was due for. Its count of failures starts again. */
 export async function restSubscription(
   db: Database,
   { subscription, version }: StoredSubscription,
