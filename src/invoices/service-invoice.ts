@@ -30,12 +30,17 @@ export async function createInvoice(
     throw new Error(`Invoice ${invoice.id} was not written.`);
 }
 
-/** Not while a payment may still take its money, or has taken it: then nothing changes. */
+/** False while a payment may still take its money, or has taken it: then nothing changes. */
 export async function rescindInvoice(
   tx: Database,
   name: { readonly partyId: string; readonly invoiceId: string },
   reason: string,
   now: Instant,
-): Promise<void> {
-  await changeInvoice(tx, name, now, (invoice) => decideRescind(invoice, reason));
+): Promise<boolean> {
+  let wasCancelled = false;
+  const outcome = await changeInvoice(tx, name, now, (invoice) => {
+    wasCancelled = invoice.status === 'cancelled';
+    return decideRescind(invoice, reason);
+  });
+  return wasCancelled || outcome?.ok === true;
 }

@@ -14,7 +14,7 @@ import {
 import { allOrNothing } from '../platform/database/all-or-nothing.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
-import { accept, type Outcome } from '../refusal.ts';
+import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { decideForgive, decidePaid, decideWake, openPeriod, type NewIds } from './domain/commands.ts';
@@ -25,7 +25,12 @@ import {
   type Subscription,
   type SubscriptionFact,
 } from './domain/subscription.ts';
-import { loadSubscription, rescheduleSubscription, type StoredSubscription } from './store/subscriptions.ts';
+import {
+  loadSubscription,
+  rescheduleSubscription,
+  restSubscription,
+  type StoredSubscription,
+} from './store/subscriptions.ts';
 import { wakeTimeOf, writeFacts } from './write-facts.ts';
 
 export type SubscriptionJobDeps = StartPaymentDeps & { readonly ids: Ids };
@@ -33,6 +38,8 @@ export type SubscriptionJobDeps = StartPaymentDeps & { readonly ids: Ids };
 /** More things that are due at once are left to the next run. */
 const maxTurns = 20;
 const dayMs = 24 * 3_600_000;
+/** Until the payer's own payment is over, no period is given up. */
+const payerPaysMs = 3_600_000;
 
 export async function runSubscriptionJob(
   deps: SubscriptionJobDeps,
@@ -56,32 +63,40 @@ async function takeTurn(
     await db.transaction((tx) => writeFacts(tx, stored, facts, now, merchants));
     return 'again' as const;
   };
-  const [oldest] = subscription.open;
-  if (oldest) {
-    // Before the look: a payment that ends after it wakes the subscription again.
-    await rescheduleSubscription(db, stored, wakeTimeOf(subscription, now));
-    const heard =
-      oldest.charging === undefined
-        ? await settledByOthers(db, subscription, oldest, now)
-        : await factsOfCharge(deps, subscription, oldest, now);
-    if (heard.length > 0) return write(heard);
-  }
+  const rest = async (until?: Instant) => {
+    if (until !== undefined) await rescheduleSubscription(db, stored, until);
+    await restSubscription(db, stored);
+    return 'rest' as const;
+  };
   const next = nextAction(subscription);
-  if (!next || next.at > now) {
-    if (!oldest) await rescheduleSubscription(db, stored, next?.at);
-    return 'rest';
-  }
+  const isDue = next !== undefined && next.at <= now;
+  // Before the look: a payment that ends after it wakes the subscription again. What is due keeps its lease, and its failures count.
+  if (!isDue) await rescheduleSubscription(db, stored, wakeTimeOf(subscription, now));
+  const heard = await heardOf(deps, subscription, now);
+  if (heard.length > 0) return write(heard);
+  if (!isDue) return rest();
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
-  if (!mayTrade) {
-    await rescheduleSubscription(db, stored, laterBy(now, dayMs));
-    return 'rest';
-  }
-  await allOrNothing(db, (tx) => doNext(tx, stored, next, now, deps));
-  return 'again';
+  if (!mayTrade) return rest(laterBy(now, dayMs));
+  const done = await allOrNothing(db, (tx) => doNext(tx, stored, next, now, deps));
+  if (done === 'versionConflict') return 'again';
+  return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
 }
 
 function startsCharge({ does }: Action): boolean {
   return does === 'charge' || does === 'createPeriod';
+}
+
+/** How the oldest open period has ended since the last look. */
+async function heardOf(
+  deps: SubscriptionJobDeps,
+  subscription: Subscription,
+  now: Instant,
+): Promise<readonly SubscriptionFact[]> {
+  const [oldest] = subscription.open;
+  if (!oldest) return [];
+  return oldest.charging === undefined
+    ? settledByOthers(deps.db, subscription, oldest, now)
+    : factsOfCharge(deps, subscription, oldest, now);
 }
 
 /** The outcome of the charge at the bank, once it is known. */
@@ -125,15 +140,16 @@ async function doNext(
   next: Action,
   now: Instant,
   deps: SubscriptionJobDeps,
-): Promise<Outcome<undefined, never> | 'versionConflict'> {
+): Promise<Outcome<'again' | 'rest', 'subscriptionChargePending'> | 'versionConflict'> {
   const { subscription } = stored;
   const { merchants } = deps;
   const ids = await idsFor(tx, subscription, next, deps);
   const facts = decideWake(subscription, now, ids);
   const begun = await writeFacts(tx, stored, facts, now, merchants);
   if (!begun) return 'versionConflict';
+  if (begun.isPaying) return refuse('subscriptionChargePending');
   const charge = facts.find((fact) => fact.type === 'charge_started');
-  if (!charge) return accept(undefined);
+  if (!charge) return accept('again');
   const { partyId, customerId } = subscription.terms;
   const invoiceId = openPeriod(begun.subscription, charge.number)?.invoiceId ?? '';
   const payment = await chargeInvoice({ partyId, invoiceId, customerId }, now, { ...deps, db: tx });
@@ -141,11 +157,14 @@ async function doNext(
   if (payment.ok) {
     if (`${invoiceId}.${payment.value.id}` !== charge.paymentId)
       throw new Error(`Charge ${charge.paymentId} has made payment ${payment.value.id}.`);
-    return accept(undefined);
+    // Its end wakes the subscription.
+    return accept('rest');
   }
   const ending = endingOfRefusal(payment.refusal, now);
   const ended = decideChargeEnded(begun.subscription, charge, ending, now);
-  return (await writeFacts(tx, begun, ended, now, merchants)) ? accept(undefined) : 'versionConflict';
+  const written = await writeFacts(tx, begun, ended, now, merchants);
+  if (!written) return 'versionConflict';
+  return written.isPaying ? refuse('subscriptionChargePending') : accept('again');
 }
 
 /** The ID of a payment follows from its invoice, so that the fact names it before it is made. */

@@ -1,5 +1,6 @@
 // Writes what has happened to a subscription, and what follows from it outside its rows: the invoices of its periods.
 import { latest, laterBy, type Instant } from '../clock.ts';
+import { productOf } from '../invoices/domain/invoice.ts';
 import { createInvoice, rescindInvoice } from '../invoices/port.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -20,10 +21,15 @@ const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
 export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | undefined {
   const next = nextAction(subscription)?.at;
   const [oldest] = subscription.open;
-  if (!oldest || subscription.parkedFor !== undefined) return next;
+  if (!oldest) return next;
   const look = laterBy(now, oldest.charging === undefined ? looksMs.unpaid : looksMs.charging);
   return next === undefined || (oldest.charging !== undefined && look < next) ? look : next;
 }
+
+type Written = StoredSubscription & {
+  /** The payer's own payment may take, or has taken, the money of a period that these facts close. */
+  readonly isPaying?: true;
+};
 
 /** Within a transaction. Undefined on a version conflict: the caller starts again. */
 export async function writeFacts(
@@ -32,12 +38,13 @@ export async function writeFacts(
   facts: readonly SubscriptionFact[],
   at: Instant,
   merchants: Merchants,
-): Promise<StoredSubscription | undefined> {
+): Promise<Written | undefined> {
   if (facts.length === 0) return before;
   const now = latest(at, before.changedAt);
   const after = evolveAll(before.subscription, facts, now);
   const written = await storeFacts(tx, before, facts, { after, wakeAt: wakeTimeOf(after, now), now });
   if (!written) return undefined;
+  let isPaying = false;
   const periods = [...before.subscription.open, ...before.subscription.missed];
   for (const fact of facts) {
     if (fact.type === 'period_created') {
@@ -49,10 +56,11 @@ export async function writeFacts(
     if (fact.type === 'period_closed') {
       const invoiceId = periods.find(({ number }) => number === fact.number)?.invoiceId;
       const { partyId } = after.terms;
-      if (invoiceId !== undefined) await rescindInvoice(tx, { partyId, invoiceId }, fact.outcome, now);
+      if (invoiceId !== undefined && !(await rescindInvoice(tx, { partyId, invoiceId }, fact.outcome, now)))
+        isPaying = true;
     }
   }
-  return written;
+  return isPaying ? { ...written, isPaying } : written;
 }
 
 /** Its lines, unless credit has paid a part of them. */
@@ -63,7 +71,7 @@ async function invoicePeriod(
   now: Instant,
   merchants: Merchants,
 ): Promise<void> {
-  const product = lines[0]?.product.slice(0, 100) ?? terms.id;
+  const product = productOf(lines);
   const dueDate = laterBy(now, invoiceLifeMs);
   const cart = creditMinor === 0n ? { cart: lines } : {};
   const of = { subscriptionId: terms.id, currency: terms.currency };

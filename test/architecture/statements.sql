@@ -4861,7 +4861,7 @@ update series set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
 where series_id = $2::text and version = $3::int4;
 
 -- reschedule_subscription
-update subscription set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
+update subscription set wake_at = $1::timestamptz, stuck_reason = null
 where subscription_id = $2::text and version = $3::int4;
 
 -- reschedule_withdrawal
@@ -4870,6 +4870,9 @@ where withdrawal_id = $2::text and version = $3::int4 and stuck_at is null;
 
 -- reset_ledger_watermark
 update ledger_watermark set reached_at = '-infinity';
+
+-- rest_subscription
+update subscription set attempts = 0 where subscription_id = $1::text and version = $2::int4 and attempts > 0;
 
 -- resume_stuck_refunds
 update binding set wake_at = $1::timestamptz, attempts = 1, stuck_at = null, stuck_reason = null

@@ -148,6 +148,16 @@ export function invoiceCreated(
   };
 }
 
+/** The name of a line may be longer than that of an invoice. */
+const maxProductCharacters = 100;
+
+/** What an invoice of a cart is for: its first line. A character outside the basic plane is not cut in two. */
+export function productOf(cart: readonly CartLine[]): string {
+  return Array.from(cart[0]?.product ?? '')
+    .slice(0, maxProductCharacters)
+    .join('');
+}
+
 /** Lines that no invoice may have. */
 export function wrongCart(cart: readonly CartLine[]) {
   return cart.length === 0 || cart.length > maxCartLines ? refuse('invalidInvoiceCart') : undefined;

@@ -9,6 +9,7 @@ import {
   invoiceCreated,
   lineCostMinor,
   maxCartLines,
+  productOf,
   wrongCurrency,
   type CartLine,
   type InvoiceFact,
@@ -141,9 +142,7 @@ export function decideFromTemplate(
   const terms = {
     id: asked.id,
     templateId: template.id,
-    product: Array.from(cart[0]?.product ?? '')
-      .slice(0, maxProductCharacters)
-      .join(''),
+    product: productOf(cart),
     dueDate: dueDateAfter(now, template.lifetime),
     metadata: metadataOf(template, asked),
     cart,
@@ -156,9 +155,6 @@ export function decideFromTemplate(
 function metadataOf(template: InvoiceTemplate, { isByToken, metadata }: Asked): object {
   return isByToken ? { ...metadata, ...template.metadata } : (metadata ?? template.metadata ?? {});
 }
-
-/** The name of a line may be longer than that of an invoice. */
-const maxProductCharacters = 100;
 
 function dueDateAfter(now: Instant, { days, months, years }: Lifetime): Instant {
   return laterBy(monthsAfter(now, 12 * years + months), days * 86_400_000);

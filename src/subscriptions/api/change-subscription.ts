@@ -50,14 +50,22 @@ async function change<Code extends string>(
       const decision = decide(stored.subscription, latest(now, stored.changedAt));
       if (!decision.ok) return decision;
       const written = await writeFacts(tx, stored, decision.value, now, merchants);
-      return written ? accept(subscriptionBody(written.subscription)) : 'versionConflict';
+      if (!written) return 'versionConflict';
+      return written.isPaying
+        ? refuse('subscriptionChargePending')
+        : accept(subscriptionBody(written.subscription));
     });
   const outcome = await retryOnConflict(`subscription ${params.subscriptionID}`, attempt, changeTries);
   if (outcome.ok) db.afterCommit(() => jobs.wake());
   return outcome;
 }
 
-const errors = ['subscriptionNotFound', 'invalidSubscriptionStatus', ...tradingRefusals] as const;
+const errors = [
+  'subscriptionNotFound',
+  'invalidSubscriptionStatus',
+  'subscriptionChargePending',
+  ...tradingRefusals,
+] as const;
 
 export const cancelSubscription = endpoint({
   ...common,
@@ -90,7 +98,10 @@ export const pauseSubscription = endpoint({
     'Periods that start meanwhile are `skipped`. Numbers and dates of later ones stay as they were.',
   body: Type.Object(
     {
-      resumesAt: Type.Optional({ ...DateTime, description: 'Without it, until you resume it.' }),
+      resumesAt: Type.Optional({
+        ...DateTime,
+        description: 'Within 731 days. Without it, until you resume it.',
+      }),
       openPeriods: Type.Optional(
         Type.Enum(['keepTrying', 'forgive'], { default: 'keepTrying', description: 'What is not paid yet.' }),
       ),
@@ -99,7 +110,7 @@ export const pauseSubscription = endpoint({
     { title: 'PauseSubscription' },
   ),
   bodyExample: {},
-  errors: [...errors, 'subscriptionChargePending'],
+  errors,
   handle: (request, deps: Deps) => {
     const { resumesAt, openPeriods = 'keepTrying', by = 'merchant' } = request.body;
     const until = resumesAt === undefined ? undefined : instantOf(resumesAt);
@@ -115,7 +126,8 @@ export const resumeSubscription = endpoint({
   operation: 'resumeSubscription',
   path: '/v2/processing/subscriptions/{subscriptionID}/resume',
   summary: 'Resume a subscription',
-  description: 'The time of the pause is not charged. The next charge is for the next period that starts.',
+  description:
+    'The time of the pause is not charged. The next charge is for the next period that starts. One with `parkedFor` is charged again.',
   errors,
   handle: (request, deps: Deps) => change(request, deps, decideResume),
 });

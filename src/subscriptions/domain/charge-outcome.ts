@@ -1,5 +1,5 @@
 // What follows when a charge of a subscription has ended, or was refused before it was sent.
-import { laterBy, type Instant } from '../../clock.ts';
+import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import { defined } from '../../defined.ts';
 import type { ChargeRefusal } from '../../retry-rules/domain/may-charge.ts';
@@ -30,6 +30,8 @@ export type ChargeEnding =
 
 /** When a charge that no rule gives a time for is tried again. */
 const postponedMs = 3_600_000;
+/** When a charge that failed by a mistake of the merchant's or the operator's is tried again. */
+const mistakeMs = 24 * 3_600_000;
 
 /** Nothing, if the payment is not the one in progress: its outcome was recorded before. */
 export function decideChargeEnded(
@@ -62,8 +64,10 @@ function afterFailure(
   const failed = { type: 'charge_failed', number, declineClass } as const;
   const { phase, schedule, terms } = subscription;
   if (phase === 'ended' || stop === 'charge') return givenUp(subscription, failed, now);
-  // The merchant's or the operator's mistake ends nothing for the payer.
-  if (phase === 'unpaid' || !schedule || declineClass === 'configuration') return [failed];
+  if (phase === 'unpaid' || !schedule) return [failed];
+  // The merchant's or the operator's mistake ends nothing for the payer, and is corrected sooner or later.
+  if (declineClass === 'configuration')
+    return [{ ...failed, nextTryAt: latest(laterBy(now, mistakeMs), retryAfter ?? now) }];
   const { dunning: policy, id } = terms;
   const { firstFailedAt = now } = period;
   const retries = period.firstFailedAt === undefined ? 0 : period.retries + 1;

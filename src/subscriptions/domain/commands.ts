@@ -28,6 +28,7 @@ export type NewIds = { readonly invoiceId: string; readonly paymentId: string };
 const maxItems = 100;
 const dayMs = 86_400_000;
 const maxChargesADay = 2;
+const maxPauseDays = 731;
 
 export function decideCreate(
   terms: SubscriptionTerms,
@@ -142,13 +143,6 @@ function startCharge(subscription: Subscription, number: number, now: Instant, p
   return [{ type: 'charge_started', number, paymentId }];
 }
 
-/** After an operator has found the reason. */
-export function decideUnpark(subscription: Subscription): Outcome<Facts, 'invalidSubscriptionStatus'> {
-  return subscription.parkedFor === undefined
-    ? refuse('invalidSubscriptionStatus', { hint: 'The subscription is not parked.' })
-    : accept([{ type: 'subscription_unparked' }]);
-}
-
 /** With the payer or the merchant: the open invoice, by whichever payment. It ends the planned tries. */
 export function decidePaid(
   subscription: Subscription,
@@ -186,6 +180,9 @@ export function decidePause(
   if (subscription.phase !== 'running') return wrongPhase(subscription);
   if (resumesAt !== undefined && resumesAt <= now)
     return refuse('invalidRequest', { hint: '`resumesAt` must be in the future.' });
+  // Each period of the pause gets a row when it ends.
+  if (resumesAt !== undefined && resumesAt > laterBy(now, maxPauseDays * dayMs))
+    return refuse('invalidRequest', { hint: `\`resumesAt\` must be within ${maxPauseDays} days.` });
   const { open } = subscription;
   if (openPeriods === 'forgive' && open.some(({ charging }) => charging !== undefined))
     return refuse('subscriptionChargePending');
@@ -195,12 +192,16 @@ export function decidePause(
   return accept([...started, ...forgiven, { type: 'subscription_paused', by, ...defined({ resumesAt }) }]);
 }
 
-/** The time of the pause is never charged. */
+/** The time of the pause is never charged. A parked one is charged again, after a person has found the reason. */
 export function decideResume(
   subscription: Subscription,
   now: Instant,
 ): Outcome<Facts, 'invalidSubscriptionStatus'> {
-  return subscription.phase === 'paused' ? accept(resuming(subscription, now)) : wrongPhase(subscription);
+  const { phase, parkedFor } = subscription;
+  const isParked = parkedFor !== undefined && phase !== 'ended';
+  if (phase !== 'paused' && !isParked) return wrongPhase(subscription);
+  const unparked: Facts = isParked ? [{ type: 'subscription_unparked' }] : [];
+  return accept([...unparked, ...(phase === 'paused' ? resuming(subscription, now) : [])]);
 }
 
 /** A pause ends at its own time, also if Mandate looks later. What started since then is due. */

@@ -6,6 +6,7 @@ import type { Outcome } from '../../refusal.ts';
 import { Life, type Bank } from '../../../test/models/subscriptions/lived.ts';
 import { decideChangeEnded, decideChangeFromNextPeriod, decideChangeNow, previewChange } from './change.ts';
 import { decideChargeEnded, type ChargeEnding } from './charge-outcome.ts';
+import { wakeTimeOf } from '../write-facts.ts';
 import {
   decideCancel,
   decideChargeMissed,
@@ -18,7 +19,6 @@ import {
   decideResume,
   decideTry,
   decideUncancel,
-  decideUnpark,
   decideWake,
   decideZone,
 } from './commands.ts';
@@ -276,14 +276,26 @@ describe('a failure', () => {
     expect([statusOf(life.subscription), life.charges.length]).toEqual(['active', 2]);
   });
 
-  test('of Mandate or the merchant ends nothing, and waits for them', () => {
-    const life = new Life(terms, (charge) => (charge === 1 ? declined('configuration') : captured)).until(
-      at('2027-06-01T00:00'),
-    );
-    expect([statusOf(life.subscription), nextAction(life.subscription)]).toEqual(['pastDue', undefined]);
-    life.take(accepted(decideTry(life.subscription, 'merchant')), at('2027-06-01T00:00'));
-    life.wakeAt(at('2027-06-01T00:00'));
+  test('of Mandate or the merchant ends nothing, and is tried each day until it is corrected', () => {
+    const corrected = at('2027-06-01T00:00');
+    const life = new Life(terms, (_charge, _period, now) =>
+      now < corrected ? declined('configuration') : captured,
+    ).until(at('2027-05-31T23:00'));
+    expect([statusOf(life.subscription), life.outcomes()]).toEqual(['pastDue', ['1 open']]);
+    const gaps = life.charges
+      .slice(1)
+      .map((charge, index) => charge.at === laterBy(life.charges[index]!.at, day));
+    expect(new Set(gaps)).toEqual(new Set([true]));
+    life.until(laterBy(corrected, day));
     expect(life.outcomes()).toEqual(['1 paid', '2 missed', '3 missed', '4 missed', '5 paid']);
+  });
+
+  test.each<[string, ChargeEnding]>([
+    ['a stale mandate', { outcome: 'refused', code: 'recurrentParentStale' }],
+    ['the bank', { outcome: 'failed', declineClass: 'configuration' }],
+  ])('of a configuration, by %s, waits for a day', (_, ending) => {
+    const life = new Life(terms, () => ending).until(start);
+    expect(nextAction(life.subscription)).toEqual({ does: 'charge', number: 1, at: laterBy(start, day) });
   });
 
   test('of Mandate or the merchant is no try of the payer', () => {
@@ -881,9 +893,11 @@ describe('the guard', () => {
       'moreThanTwoChargesADay',
       undefined,
     ]);
-    life.take(accepted(decideUnpark(life.subscription)), start);
+    // The payer may pay it meanwhile.
+    expect(wakeTimeOf(life.subscription, start)).toBe(laterBy(start, 7 * day));
+    life.take(accepted(decideResume(life.subscription, start)), start);
     expect(nextAction(life.subscription)?.does).toBe('charge');
-    expect(codeOf(decideUnpark(life.subscription))).toBe('invalidSubscriptionStatus');
+    expect(codeOf(decideResume(life.subscription, start))).toBe('invalidSubscriptionStatus');
   });
 
   test('parks it instead of a charge for a period that is far ahead', () => {

@@ -187,7 +187,15 @@ const readPeriods = statement({
          where subscription_id = :subscription_id and number < :before order by number desc limit :limit`,
 });
 
-const reschedule = rescheduleStatement('subscription', ['subscription_id'], 'restart');
+const reschedule = rescheduleStatement('subscription', ['subscription_id'], 'continue');
+
+/** Keeps the time of a wake-up that came meanwhile. */
+const rest = statement({
+  name: 'rest_subscription',
+  parameters: { subscription_id: 'text', version: 'int4' },
+  row: {},
+  text: `update subscription set attempts = 0 where subscription_id = :subscription_id and version = :version and attempts > 0`,
+});
 
 /** Nothing happens to a row that is due earlier, or waits for nothing. */
 const wake = statement({
@@ -340,6 +348,14 @@ export async function rescheduleSubscription(
   wakeAt: Instant | undefined,
 ): Promise<void> {
   await db.run(reschedule, { subscription_id: subscription.terms.id, version, wake_at: wakeAt ?? null });
+}
+
+/** The job has done what it was due for. Its count of failures starts again. */
+export async function restSubscription(
+  db: Database,
+  { subscription, version }: StoredSubscription,
+): Promise<void> {
+  await db.run(rest, { subscription_id: subscription.terms.id, version });
 }
 
 export async function wakeSubscription(db: Database, subscriptionId: string, at: Instant): Promise<void> {

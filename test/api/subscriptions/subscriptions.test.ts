@@ -82,6 +82,14 @@ describe('a new subscription', () => {
     ]);
   });
 
+  test('is charged if the name of its product is long, and has an emoji where it is cut', async () => {
+    const product = `${'a'.repeat(99)}🍵🍵`;
+    const { id } = await started({ items: [{ product, price: 49_900 }] });
+    const [{ outcome, invoiceID }] = await subscriptions.periods(merchant, id);
+    const { product: shown } = await subscriptions.invoice(merchant, invoiceID);
+    expect([outcome, shown]).toEqual(['paid', `${'a'.repeat(99)}🍵`]);
+  });
+
   test('waits for the end of its trial', async () => {
     const by = await world.createMerchant();
     const { id } = await started({ trialDays: 7 }, by);
@@ -208,6 +216,16 @@ describe('a pause', () => {
     ]);
   });
 
+  test('cannot last for centuries', async () => {
+    const { id } = await started({ every: 'P1M' });
+    const far = await act(id, 'pause', { resumesAt: '9999-12-31T00:00:00Z' });
+    expect([far.status, far.body]).toEqual([
+      400,
+      expect.objectContaining({ code: 'invalidRequest', hint: '`resumesAt` must be within 731 days.' }),
+    ]);
+    expect(await subscriptions.get(merchant, id)).toMatchObject({ status: 'active' });
+  });
+
   test('cannot end in the past, and forgives what is open on request', async () => {
     const { id } = await started({ items: [{ product: 'Tea', price: insufficientFunds }] });
     const past = await act(id, 'pause', { resumesAt: '2020-01-01T00:00:00Z' });
@@ -237,6 +255,37 @@ describe('a charge at the bank', () => {
     const [period] = await subscriptions.periods(merchant, id);
     const [payment] = await subscriptions.payments(merchant, period.invoiceID);
     expect(period.outcome).toBe(payment.status === 'captured' ? 'paid' : 'unpaid');
+  });
+});
+
+describe("a payer's own payment", () => {
+  test('keeps its period from being closed until it is over', async () => {
+    const by = await world.createMerchant();
+    const customer = await world.createCustomer({}, by);
+    const binding = await world.bound(customer, '4242424242424242');
+    const { id } = (await subscriptions.create(by, customer.id, { every: 'P1W', ifUnpaid: 'end' })).body;
+    await subscriptions.settle();
+    await world.withdraw(binding, by.apiKey);
+    await daysLater(8, by);
+    const [{ invoiceID, graceUntil }] = (await subscriptions.get(by, id)).openPeriods;
+    const after = (ms: number) => new Date(Date.parse(graceUntil) + ms).toISOString();
+    await subscriptions.moveTo(by, after(-60_000));
+    const { token } = await world.tokenize('4012888888881881', by.apiKey);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
+    const body = { flow: { type: 'PaymentFlowInstant' }, payer };
+    const paid = await subscriptions.call(by, 'POST', `/v2/processing/invoices/${invoiceID}/payments`, body);
+    expect(paid.status, paid.text).toBe(201);
+    await world.service.jobs.whenIdle();
+    for (const refused of [
+      await act(id, 'cancel', { when: 'now' }, by),
+      await act(id, 'pause', { openPeriods: 'forgive' }, by),
+    ])
+      expect(refused).toMatchObject({ status: 400, body: { code: 'subscriptionChargePending' } });
+    await subscriptions.moveTo(by, after(60_000));
+    expect(await subscriptions.get(by, id)).toMatchObject({ status: 'pastDue' });
+    await daysLater(1, by);
+    expect((await subscriptions.payments(by, invoiceID)).map(({ status }) => status)).toEqual(['failed']);
+    expect(await subscriptions.get(by, id)).toMatchObject({ status: 'ended', endReason: 'unpaid' });
   });
 });
 

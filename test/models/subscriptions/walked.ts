@@ -288,6 +288,7 @@ class Walk {
     if (this.phase === 'unpaid') return;
     if (answer === 'configuration') {
       delete open.giveUpAt;
+      open.tryAt = now + dayLong;
       return;
     }
     if (open.failedAt === undefined) open.failedAt = now;

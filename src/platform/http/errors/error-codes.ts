@@ -113,7 +113,7 @@ export const errorCatalogue = {
         'Read its `status`. Only a running subscription is paused, only a paused one resumed, and an ended one stays as it is.',
     },
     subscriptionChargePending: {
-      message: 'A charge of the subscription is at the bank. Wait for its outcome.',
+      message: 'A charge or a payment of the subscription is at the bank. Wait for its outcome.',
       advice: 'Read the subscription until no open period is `isCharging`, or send `keepTrying`.',
     },
     customerNotReady: {
