@@ -65,6 +65,7 @@ const insertInvoice = writeStatement({
   name: 'insert_invoice',
   change: newInvoice,
   row: { version: 'int4' },
+  leavesOut: 'taken',
   text: `
     with claimed as materialized (
       select * from (

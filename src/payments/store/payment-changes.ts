@@ -101,6 +101,7 @@ const changePayment = statement({
 /** No row means a version conflict, or that the charge has ended. */
 const approveCharge = writeStatement({
   name: 'approve_charge',
+  leavesOut: 'held',
   change: { ...parameters, ...approvedCharge },
   row: { is_posted: 'bool' },
   text: 'select asker, is_posted from approve_charges(:changes)',

@@ -131,6 +131,7 @@ const insertPayment = statement({
 /** No row means that the series or the invoice had a version conflict. A taken external ID fails the statement. */
 const startCharge = writeStatement({
   name: 'start_charge',
+  leavesOut: 'held',
   change: { ...insertParameters, ...startedCharge },
   row: {},
   text: 'select asker from start_charges(:changes)',

@@ -102,6 +102,7 @@ const readOutbox = statement({
 /** A second node that ends the same email changes nothing. */
 const endPayerEmailRow = writeStatement({
   name: 'end_payer_email',
+  leavesOut: 'held',
   change: {
     invoice_id: 'text',
     payment_id: 'text',

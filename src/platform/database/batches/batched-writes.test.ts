@@ -12,6 +12,7 @@ import { changesOf, writeStatement } from './write-statement.ts';
 const note = { note_id: 'text', version: 'int4', name: 'text?' } as const;
 const writeNote = writeStatement({
   name: 'test_write_note',
+  leavesOut: 'held',
   change: note,
   row: { version: 'int4' },
   text: 'select asker, version from write_notes(:changes)',
@@ -204,6 +205,7 @@ describe('on PostgreSQL', () => {
   let db: TestDatabase;
   const writeTaken = writeStatement({
     name: 'test_write_taken',
+    leavesOut: 'taken',
     change: { note_id: 'text', more: 'json', at: 'timestamptz', minor: 'int8', bytes: 'bytea' },
     row: { more: 'text', at: 'timestamptz', minor: 'int8', bytes: 'bytea' },
     text: `select asker, more::text as more, at, minor, bytes from ${changesOf({

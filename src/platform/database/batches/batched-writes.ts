@@ -54,7 +54,7 @@ export function openBatchedWrites({ withClient, query }: BatchDeps): BatchedWrit
     for (const [index, own] of rowsByAsker(batch, rows).entries()) {
       const ask = batch[index];
       if (!ask) continue;
-      if (own.length === 0) sendAlone(statement, ask);
+      if (own.length === 0 && statement.leavesOut === 'held') sendAlone(statement, ask);
       else resolveWith(statement, ask, own);
     }
   }

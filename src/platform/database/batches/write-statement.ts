@@ -4,19 +4,23 @@ import { statement, typeOf, type Column, type Columns, type Statement } from '..
 export type WriteStatement<Change extends Columns = Columns, Row extends Columns = Columns> = Statement<
   Change,
   Row
-> & { readonly together: Statement; readonly writes: true };
+> & { readonly together: Statement; readonly writes: true; readonly leavesOut: LeavesOut };
+
+/** `taken`: changes whose name is taken. `held`: also those whose rows another transaction holds or has changed. */
+export type LeavesOut = 'taken' | 'held';
 
 /**
  * The text takes the list `:changes`, writes each change whole or not at all, and returns a row with its `asker` for each written one.
- * It waits for a row that another transaction holds only if its only change has "mayWait".
+ * With `held` it waits for a row of another transaction only if its change has "mayWait", which is then alone.
  */
 export function writeStatement<const Change extends Columns, const Row extends Columns>(definition: {
   name: string;
   change: Change;
   row: Row;
+  leavesOut: LeavesOut;
   text: string;
 }): WriteStatement<Change, Row> {
-  const { name, change, row, text } = definition;
+  const { name, change, row, leavesOut, text } = definition;
   const together = statement({
     name,
     parameters: { changes: 'json' },
@@ -33,6 +37,7 @@ export function writeStatement<const Change extends Columns, const Row extends C
     codecs,
     together,
     writes: true,
+    leavesOut,
   };
 }
 
