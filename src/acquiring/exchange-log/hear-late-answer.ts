@@ -42,15 +42,21 @@ export async function hearLateAnswer(
   return false;
 }
 
-/** As by an update of the bank. */
+/** As by an update of the bank. Once more if another writer was first: the bank may not say it again. */
 async function isUndone(
-  { applyLate, clock }: Deps,
+  { applyLate, clock, log }: Deps,
   { operationId, kind, state }: Exchange,
   { outcome }: BankResponse,
 ): Promise<boolean> {
   if (!applyLate || kind !== 'authorise' || state !== 'declined' || outcome !== 'approved') return false;
-  const taken = await applyLate({ operationId, what: 'approvedLate', at: clock.now() });
-  return taken.outcome === 'applied' || taken.outcome === 'nothing';
+  const apply = () => applyLate({ operationId, what: 'approvedLate', at: clock.now() });
+  const taken = await apply()
+    .catch(apply)
+    .catch((err: unknown) => {
+      log.error({ err, operationId }, 'late approval not applied');
+      return undefined;
+    });
+  return taken?.outcome === 'applied' || (taken?.outcome === 'nothing' && taken.isUndone === true);
 }
 
 /** The bank has called about it, or reports it, and no job of it is open. */

@@ -83,6 +83,7 @@ const meaning = (
     facts.map((fact) => ({ at: now, fact })),
   );
 const nothing = { outcome: 'nothing' };
+const undone = { outcome: 'nothing', isUndone: true };
 const tooEarly = { outcome: 'tooEarly' };
 const contradiction = { outcome: 'contradiction' };
 
@@ -279,12 +280,12 @@ describe('a late approval', () => {
   ] as [string, PaymentFact[]][])('of a charge %s is taken back once', (_, facts) => {
     expect(meaning('approvedLate', 'a', facts)).toEqual({ fact: late });
     expect(evolve(after(facts), late).state).toMatchObject({ name: 'failed', isUndoing: true });
-    expect(meaning('approvedLate', 'a', [...facts, late])).toEqual(nothing);
-    expect(meaning('approvedLate', 'a', [...facts, late, back])).toEqual(nothing);
+    expect(meaning('approvedLate', 'a', [...facts, late])).toEqual(undone);
+    expect(meaning('approvedLate', 'a', [...facts, late, back])).toEqual(undone);
     expect(() => evolve(after([...facts, late]), late)).toThrow(/cannot be approved late/);
   });
   test('is not given back again if the bank has refunded it in the place of a reversal', () => {
-    expect(meaning('approvedLate', 'a', [...refused, back, declinedLater])).toEqual(nothing);
+    expect(meaning('approvedLate', 'a', [...refused, back, declinedLater])).toEqual(undone);
   });
   test('contradicts another operation', () => {
     expect(meaning('approvedLate', 'r', [...givenUp, declinedLater])).toMatchObject(contradiction);
@@ -295,7 +296,7 @@ describe('a late approval', () => {
     const fact: PaymentFact = { type: 'payment_undo_started', operation: 'f', amount: rub(6_000n) };
     for (const facts of [paid, [declinedLater], []]) {
       expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts])).toEqual({ fact });
-      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts, fact])).toEqual(nothing);
+      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts, fact])).toEqual(undone);
     }
     const { amount: _, ...released } = fact;
     expect(meaning('approvedLate', 'a', [...held.slice(0, 1), stepUp])).toEqual({ fact: released });

@@ -16,11 +16,12 @@ import {
 
 export type UpdateMeaning =
   | { readonly fact: PaymentFact }
-  | { readonly outcome: 'nothing' }
+  | { readonly outcome: 'nothing'; readonly isUndone?: true }
   | { readonly outcome: 'tooEarly' }
   | { readonly outcome: 'contradiction'; readonly why: string };
 
 const nothing: UpdateMeaning = { outcome: 'nothing' };
+const undone: UpdateMeaning = { outcome: 'nothing', isUndone: true };
 const tooEarly: UpdateMeaning = { outcome: 'tooEarly' };
 const contradiction = (why: string): UpdateMeaning => ({ outcome: 'contradiction', why });
 
@@ -145,7 +146,8 @@ function ofApprovedLate(
   if (operationId !== operationIdOf(payment, 'authorise'))
     return contradiction('the operation charges nothing');
   if (isUndecided(payment)) return tooEarly;
-  if (payment.state.name !== 'failed' || isGivenBack(facts)) return nothing;
+  if (payment.state.name !== 'failed') return nothing;
+  if (isGivenBack(facts)) return undone;
   if (isReversedSince(facts, at)) return contradiction(reversedSince);
   return { fact: { type: 'payment_approved_late' } };
 }
@@ -153,9 +155,9 @@ function ofApprovedLate(
 /** The second charge decides the payment, whatever its state. */
 function ofFirstCharge({ flow, amount }: Payment, facts: readonly DatedFact[]): UpdateMeaning {
   if (facts.some(({ fact }) => fact.type === 'payment_undo_started' && fact.operation === 'f'))
-    return nothing;
-  const undone = flow.type === 'instant' ? { amount } : {};
-  return { fact: { type: 'payment_undo_started', operation: 'f', ...undone } };
+    return undone;
+  const refunded = flow.type === 'instant' ? { amount } : {};
+  return { fact: { type: 'payment_undo_started', operation: 'f', ...refunded } };
 }
 
 /** By an earlier update, or in the place of a refused reversal. The same money is never given back twice. */
