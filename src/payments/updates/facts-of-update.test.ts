@@ -258,6 +258,25 @@ describe('a failed refund that undid a charge', () => {
       expect(meaning('refundFailed', `${name}2`, [...facts, fact])).toEqual({ ...contradiction, why });
     },
   );
+  test.each([
+    ['the bank', { amount }],
+    ['an operator', { settledBecause: 'email' }],
+  ] as const)('of a first charge is not taken for that of the second, which %s has ended', (_, end) => {
+    const started2 = { type: 'payment_undo_started', operation: 'l2', amount } as const;
+    const second: PaymentFact[] = [
+      ...[...started, stepUp, declinedLater, late, back],
+      ...([started2, { type: 'payment_undone', operation: 'l2', ...end }] as PaymentFact[]),
+    ];
+    const fact: PaymentFact = { type: 'payment_undo_started', operation: 'f2', amount };
+    expect(meaning('refundFailed', 'f', second)).toEqual({ ...contradiction, why });
+    for (const open of [
+      [...second, first],
+      [...second.slice(0, -1), first, ...second.slice(-1)],
+    ]) {
+      expect(meaning('refundFailed', 'f', open)).toEqual(tooEarly);
+      expect(meaning('refundFailed', 'f', [...open, ...ended['f']!])).toEqual({ fact });
+    }
+  });
   test('is for the operator if there was none, or an operator recorded its outcome', () => {
     const settled: PaymentFact = { type: 'payment_given_back', settledBecause: 'email' };
     for (const facts of [sold, [...givenUp, { ...refused, isUncharged: true } as const, declinedLater]])

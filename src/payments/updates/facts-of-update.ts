@@ -8,6 +8,7 @@ import type { DatedFact } from '../domain/exchanges/bank-exchanges.ts';
 import { failureOfDecline } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import {
   firstChargeIdOf,
+  isUndoFact,
   operationIdOf,
   undoNames,
   type Payment,
@@ -115,16 +116,19 @@ const waysBack = [
 
 /** The payment stays as it is: for it, nothing was charged. */
 function ofUndoFailed(
-  { begun, ended, again }: (typeof waysBack)[number],
+  { by, begun, ended, again }: (typeof waysBack)[number],
   update: OperationUpdate,
   { state }: Payment,
   facts: readonly DatedFact[],
 ): UpdateMeaning {
-  const own = facts.map(({ fact }) => fact).slice(facts.findIndex(({ fact }) => fact.type === begun));
+  // The undos of several charges share their types.
+  const isOwn = (fact: PaymentFact, type: PaymentFact['type']) =>
+    fact.type === type && (!isUndoFact(fact) || fact.operation === by);
+  const own = facts.map(({ fact }) => fact).slice(facts.findIndex(({ fact }) => isOwn(fact, begun)));
   if (own.some((fact) => fact.type === 'payment_undo_started' && fact.operation === again)) return nothing;
-  const end = own.find((fact) => fact.type === ended);
+  const end = own.find((fact) => isOwn(fact, ended));
   const isOpen = again === 'f2' || 'isRefunding' in state || 'isUndoing' in state;
-  if (own[0]?.type !== begun || (!end && !isOpen)) return contradiction(notGivenBack);
+  if (!own[0] || !isOwn(own[0], begun) || (!end && !isOpen)) return contradiction(notGivenBack);
   if (end?.type !== 'payment_given_back' && end?.type !== 'payment_undone') return tooEarly;
   const { amount, settledBecause } = end;
   if (!amount || settledBecause !== undefined) return contradiction(notGivenBack);
