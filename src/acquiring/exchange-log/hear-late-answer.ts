@@ -27,11 +27,21 @@ export async function hearLateAnswer(
   answer: BankResponse,
 ): Promise<boolean> {
   const exchange = await findExchange(deps.db, operationId);
-  if (!exchange || !isProved(exchange.state)) return false;
+  return exchange !== undefined && isProved(exchange.state) && compare(deps, exchange, answer);
+}
+
+/** For a job whose operation an operator has ended while it was sent. */
+export async function hearAfterEnd(deps: Deps, operationId: string, answer: BankResponse): Promise<void> {
+  const exchange = await findExchange(deps.db, operationId);
+  if (exchange) await compare(deps, exchange, answer);
+}
+
+/** True if it is a late approval that is undone now. */
+async function compare(deps: Deps, exchange: Exchange, answer: BankResponse): Promise<boolean> {
   const meaning = interpret(exchange, { by: 'answer', answer });
   if (meaning.says !== 'contradiction') return false;
   if (await isUndone(deps, exchange, answer)) return true;
-  const { bankId } = exchange;
+  const { bankId, operationId } = exchange;
   const note = { bankId, key: `answer ${operationId} ${answer.outcome}`, operationId, what: 'answer' };
   await noteContradiction(
     deps,

@@ -158,8 +158,7 @@ function ofApprovedLate(
 
 /** The second charge decides the payment, whatever its state. */
 function ofFirstCharge({ flow, amount }: Payment, facts: readonly DatedFact[]): UpdateMeaning {
-  if (facts.some(({ fact }) => fact.type === 'payment_undo_started' && fact.operation === 'f'))
-    return undone;
+  if (facts.some(({ fact }) => fact.type === 'payment_undo_started' && fact.operation === 'f')) return undone;
   const refunded = flow.type === 'instant' ? { amount } : {};
   return { fact: { type: 'payment_undo_started', operation: 'f', ...refunded } };
 }
