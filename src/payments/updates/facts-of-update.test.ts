@@ -264,8 +264,13 @@ describe('a failed refund that undid a charge', () => {
   ] as const)('of a first charge is not taken for that of the second, which %s has ended', (_, end) => {
     const started2 = { type: 'payment_undo_started', operation: 'l2', amount } as const;
     const second: PaymentFact[] = [
-      ...[...started, stepUp, declinedLater, late, back],
-      ...([started2, { type: 'payment_undone', operation: 'l2', ...end }] as PaymentFact[]),
+      ...started,
+      stepUp,
+      declinedLater,
+      late,
+      back,
+      started2,
+      { type: 'payment_undone', operation: 'l2', ...end },
     ];
     const fact: PaymentFact = { type: 'payment_undo_started', operation: 'f2', amount };
     expect(meaning('refundFailed', 'f', second)).toEqual({ ...contradiction, why });
