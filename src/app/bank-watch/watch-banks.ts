@@ -13,6 +13,7 @@ import {
 } from '../../acquiring/exchange-log/store/watched-banks.ts';
 import { lastWatchedBefore, witness } from '../../acquiring/exchange-log/witness.ts';
 import { type Clock, dayMs, laterBy } from '../../clock.ts';
+import { isKnownLate } from '../../payments/updates/apply-update.ts';
 import type { Database, DatabasePool } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import { reconciliationSources } from '../sources/reconciliation-sources.ts';
@@ -37,7 +38,11 @@ export function watchBanks(options: Options) {
     if (!settings) return;
     const report = openReport(settings, options);
     try {
-      const isApprovedLate = (operationId: string) => askAbout(options, id, operationId);
+      // The bank may say it in its updates alone, after this line, and still be asked in vain.
+      const isApprovedLate = async (operationId: string) => {
+        await readUpdatesOf(id).catch(() => undefined);
+        return (await isKnownLate(db, operationId, clock.now())) || askAbout(options, id, operationId);
+      };
       const unchecked = await witness({ db, clock, log, certaintyOf, isApprovedLate }, watched, report);
       await banks.forget(id);
       const unread = await readUpdatesOf(id).then(

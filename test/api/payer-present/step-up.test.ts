@@ -206,6 +206,11 @@ describe('a late approval of the first charge', () => {
     expect(await world.service.jobs.stuckJobs()).toEqual([]);
     const open = await query('select operation from charge_undo where invoice_id = $1', [paid.id]);
     expect(open).toEqual([]);
+    const noted = await query('select heard from exchange_note where operation_id = $1 and meaning = $2', [
+      `${paid.id}.1.a`,
+      'contradiction',
+    ]);
+    expect(noted).toEqual([]);
   }
 
   test('is refunded, and the payment stays captured', async () => {
