@@ -38,11 +38,8 @@ export function watchBanks(options: Options) {
     if (!settings) return;
     const report = openReport(settings, options);
     try {
-      // The bank may say it in its updates alone, after this line, and still be asked in vain.
-      const isApprovedLate = async (operationId: string) => {
-        await readUpdatesOf(id).catch(() => undefined);
-        return (await isKnownLate(db, operationId, clock.now())) || askAbout(options, id, operationId);
-      };
+      const isApprovedLate = (operationId: string) =>
+        isUndoneOrAsked(options, id, operationId, () => readUpdatesOf(id));
       const unchecked = await witness({ db, clock, log, certaintyOf, isApprovedLate }, watched, report);
       await banks.forget(id);
       const unread = await readUpdatesOf(id).then(
@@ -106,6 +103,18 @@ function inTurns(work: (id: string) => Promise<void>): (id: string) => Promise<v
     running.set(id, settled);
     return turn;
   };
+}
+
+/** The bank may say it in its updates alone, after the line of its report, and still be asked in vain. */
+async function isUndoneOrAsked(
+  options: Options,
+  bankId: string,
+  operationId: string,
+  readUpdatesOfBank: () => Promise<void>,
+): Promise<boolean> {
+  await readUpdatesOfBank().catch(() => undefined);
+  const isKnown = await isKnownLate(options.database, operationId, options.clock.now());
+  return isKnown || askAbout(options, bankId, operationId);
 }
 
 /** True if the bank approves a charge that it had declined. */
