@@ -5534,6 +5534,25 @@ where party_id = $2::text and shop_id = $3::text returning shop_id;
 -- set_when_short
 update shop set when_short = $1::text where party_id = $2::text and shop_id = $3::text returning shop_id;
 
+-- settle_charge_undo
+with moved as (
+delete from charge_undo where invoice_id = $1::text and payment_id = $2::text and operation = $3::text and stuck_at is not null returning invoice_id
+), changed as (
+update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $4::timestamptz)
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $5::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($6::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+)
+select version, record_journal(changed.invoice_id, $7::text, changed.changed_at, $8::json) as journal from changed;
+
 -- spread_ledger_account
 with spread as (
 update ledger_account set shards = $1::int4 where account_id = $2::text returning account_id

@@ -49,8 +49,8 @@ export type OperationUpdate = Omit<BankUpdate, 'sequence'>;
 /** The status of an update. A contradiction changes nothing and needs a person. */
 export type UpdateOutcome =
   | { readonly outcome: 'applied' }
-  /** Known already, or without a meaning here. */
-  | { readonly outcome: 'nothing' }
+  /** Known already, or without a meaning here. `isUndone`: the charge that was approved late goes back, or has gone. */
+  | { readonly outcome: 'nothing'; readonly isUndone?: true }
   /** The operation has no outcome yet. The next inquiry finds what the update says. */
   | { readonly outcome: 'tooEarly' }
   | { readonly outcome: 'contradiction'; readonly why: string };

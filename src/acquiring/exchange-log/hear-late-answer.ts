@@ -27,11 +27,21 @@ export async function hearLateAnswer(
   answer: BankResponse,
 ): Promise<boolean> {
   const exchange = await findExchange(deps.db, operationId);
-  if (!exchange || !isProved(exchange.state)) return false;
+  return exchange !== undefined && isProved(exchange.state) && compare(deps, exchange, answer);
+}
+
+/** For a job whose operation an operator has ended while it was sent. */
+export async function hearAfterEnd(deps: Deps, operationId: string, answer: BankResponse): Promise<void> {
+  const exchange = await findExchange(deps.db, operationId);
+  if (exchange) await compare(deps, exchange, answer);
+}
+
+/** True if it is a late approval that is undone now. */
+async function compare(deps: Deps, exchange: Exchange, answer: BankResponse): Promise<boolean> {
   const meaning = interpret(exchange, { by: 'answer', answer });
   if (meaning.says !== 'contradiction') return false;
   if (await isUndone(deps, exchange, answer)) return true;
-  const { bankId } = exchange;
+  const { bankId, operationId } = exchange;
   const note = { bankId, key: `answer ${operationId} ${answer.outcome}`, operationId, what: 'answer' };
   await noteContradiction(
     deps,
@@ -42,15 +52,21 @@ export async function hearLateAnswer(
   return false;
 }
 
-/** As by an update of the bank. */
+/** As by an update of the bank. Once more if another writer was first: the bank may not say it again. */
 async function isUndone(
-  { applyLate, clock }: Deps,
+  { applyLate, clock, log }: Deps,
   { operationId, kind, state }: Exchange,
   { outcome }: BankResponse,
 ): Promise<boolean> {
   if (!applyLate || kind !== 'authorise' || state !== 'declined' || outcome !== 'approved') return false;
-  const taken = await applyLate({ operationId, what: 'approvedLate', at: clock.now() });
-  return taken.outcome === 'applied' || taken.outcome === 'nothing';
+  const apply = () => applyLate({ operationId, what: 'approvedLate', at: clock.now() });
+  const taken = await apply()
+    .catch(apply)
+    .catch((err: unknown) => {
+      log.error({ err, operationId }, 'late approval not applied');
+      return undefined;
+    });
+  return taken?.outcome === 'applied' || (taken?.outcome === 'nothing' && taken.isUndone === true);
 }
 
 /** The bank has called about it, or reports it, and no job of it is open. */

@@ -18,7 +18,7 @@ export type WitnessDeps = {
   readonly log: Pick<Logger, 'error' | 'warn'>;
   /** What a module knows of an operation that an older node has begun or ended, without the log. */
   readonly certaintyOf: CertaintyOf;
-  /** Asks the bank about a charge that it had declined, because a line of the report is no proof. True if the charge is undone then. */
+  /** Looks for another proof about a charge that the bank had declined: a line of its report is none. True if the charge is undone then. */
   readonly isApprovedLate: (operationId: string) => Promise<boolean>;
 };
 

@@ -13,6 +13,7 @@ import {
 } from '../../acquiring/exchange-log/store/watched-banks.ts';
 import { lastWatchedBefore, witness } from '../../acquiring/exchange-log/witness.ts';
 import { type Clock, dayMs, laterBy } from '../../clock.ts';
+import { isKnownLate } from '../../payments/updates/apply-update.ts';
 import type { Database, DatabasePool } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import { reconciliationSources } from '../sources/reconciliation-sources.ts';
@@ -37,7 +38,8 @@ export function watchBanks(options: Options) {
     if (!settings) return;
     const report = openReport(settings, options);
     try {
-      const isApprovedLate = (operationId: string) => askAbout(options, id, operationId);
+      const isApprovedLate = (operationId: string) =>
+        isUndoneOrAsked(options, id, operationId, () => readUpdatesOf(id));
       const unchecked = await witness({ db, clock, log, certaintyOf, isApprovedLate }, watched, report);
       await banks.forget(id);
       const unread = await readUpdatesOf(id).then(
@@ -101,6 +103,18 @@ function inTurns(work: (id: string) => Promise<void>): (id: string) => Promise<v
     running.set(id, settled);
     return turn;
   };
+}
+
+/** The bank may say it in its updates alone, after the line of its report, and still be asked in vain. */
+async function isUndoneOrAsked(
+  options: Options,
+  bankId: string,
+  operationId: string,
+  readUpdatesOfBank: () => Promise<void>,
+): Promise<boolean> {
+  await readUpdatesOfBank().catch(() => undefined);
+  const isKnown = await isKnownLate(options.database, operationId, options.clock.now());
+  return isKnown || askAbout(options, bankId, operationId);
 }
 
 /** True if the bank approves a charge that it had declined. */

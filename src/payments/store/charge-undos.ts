@@ -78,6 +78,14 @@ const endUndo = statement({
   text: textOf(`delete from charge_undo where ${isTheRow} returning invoice_id`),
 });
 
+/** By an operator. A retry that has begun meanwhile sends it, and its own answer ends it. */
+const settleUndo = statement({
+  name: 'settle_charge_undo',
+  parameters,
+  row,
+  text: textOf(`delete from charge_undo where ${isTheRow} and stuck_at is not null returning invoice_id`),
+});
+
 const refuseUndo = statement({
   name: 'refuse_charge_undo',
   parameters: { ...parameters, reason: 'text' },
@@ -143,7 +151,7 @@ export async function storeUndoStart(
   });
 }
 
-/** False if another writer was first. */
+/** False if another writer was first. An operator ends only one that is stuck. */
 export async function storeUndoEnd(
   db: Database,
   payment: Payment,
@@ -153,7 +161,8 @@ export async function storeUndoEnd(
   answer?: BankResponse,
 ): Promise<boolean> {
   const values = valuesOf(payment, undo, fact, now, answer);
-  const rows = await recording(db, journalOfUndo(payment, fact), () => db.run(endUndo, values));
+  const end = fact.settledBecause === undefined ? endUndo : settleUndo;
+  const rows = await recording(db, journalOfUndo(payment, fact), () => db.run(end, values));
   return rows.length > 0;
 }
 

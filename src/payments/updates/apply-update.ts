@@ -10,7 +10,7 @@ import { readPaymentFacts } from '../store/invoice-log.ts';
 import { ShopLacksMoney, storeEvents } from '../store/payment-changes.ts';
 import { loadPayment, reschedule } from '../store/payments.ts';
 import type { StoredPayment } from '../store/rows.ts';
-import { factsOf } from './facts-of-update.ts';
+import { factsOf, type UpdateMeaning } from './facts-of-update.ts';
 
 type Deps = { readonly db: Database; readonly log: Pick<Logger, 'error'> };
 
@@ -21,11 +21,7 @@ export async function applyUpdate(
   now: Instant,
 ): Promise<UpdateOutcome> {
   const { operationId, what } = update;
-  const [invoiceId, paymentId] = paymentOfOperation(operationId) ?? [];
-  const stored = invoiceId && paymentId ? await loadPayment(db, { invoiceId, paymentId }) : undefined;
-  const meaning = stored
-    ? factsOf(update, stored.payment, await readPaymentFacts(db, stored.payment))
-    : ({ outcome: 'contradiction', why: 'there is no such operation' } as const);
+  const { stored, meaning } = await interpret(db, update);
   if ('fact' in meaning && stored) {
     const { fact } = meaning;
     if (fact.type === 'payment_undo_started') {
@@ -41,6 +37,24 @@ export async function applyUpdate(
     log.error({ operationId, what, why: meaning.why }, 'bank update contradicts the stored result');
   if (meaning.outcome === 'tooEarly' && stored) await reschedule(db, stored, now);
   return meaning;
+}
+
+/** Whether the charge is known to be approved late, so that it goes back or has gone. */
+export async function isKnownLate(db: Database, operationId: string, at: Instant): Promise<boolean> {
+  const { meaning } = await interpret(db, { operationId, what: 'approvedLate', at });
+  return 'isUndone' in meaning;
+}
+
+async function interpret(
+  db: Database,
+  update: OperationUpdate,
+): Promise<{ readonly stored: StoredPayment | undefined; readonly meaning: UpdateMeaning }> {
+  const [invoiceId, paymentId] = paymentOfOperation(update.operationId) ?? [];
+  const stored = invoiceId && paymentId ? await loadPayment(db, { invoiceId, paymentId }) : undefined;
+  const meaning: UpdateMeaning = stored
+    ? factsOf(update, stored.payment, await readPaymentFacts(db, stored.payment))
+    : { outcome: 'contradiction', why: 'there is no such operation' };
+  return { stored, meaning };
 }
 
 /** True if the shop lacks the money of a capture that failed. */

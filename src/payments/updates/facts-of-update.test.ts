@@ -83,6 +83,7 @@ const meaning = (
     facts.map((fact) => ({ at: now, fact })),
   );
 const nothing = { outcome: 'nothing' };
+const undone = { outcome: 'nothing', isUndone: true };
 const tooEarly = { outcome: 'tooEarly' };
 const contradiction = { outcome: 'contradiction' };
 
@@ -257,6 +258,30 @@ describe('a failed refund that undid a charge', () => {
       expect(meaning('refundFailed', `${name}2`, [...facts, fact])).toEqual({ ...contradiction, why });
     },
   );
+  test.each([
+    ['the bank', { amount }],
+    ['an operator', { settledBecause: 'email' }],
+  ] as const)('of a first charge is not taken for that of the second, which %s has ended', (_, end) => {
+    const started2 = { type: 'payment_undo_started', operation: 'l2', amount } as const;
+    const second: PaymentFact[] = [
+      ...started,
+      stepUp,
+      declinedLater,
+      late,
+      back,
+      started2,
+      { type: 'payment_undone', operation: 'l2', ...end },
+    ];
+    const fact: PaymentFact = { type: 'payment_undo_started', operation: 'f2', amount };
+    expect(meaning('refundFailed', 'f', second)).toEqual({ ...contradiction, why });
+    for (const open of [
+      [...second, first],
+      [...second.slice(0, -1), first, ...second.slice(-1)],
+    ]) {
+      expect(meaning('refundFailed', 'f', open)).toEqual(tooEarly);
+      expect(meaning('refundFailed', 'f', [...open, ...ended['f']!])).toEqual({ fact });
+    }
+  });
   test('is for the operator if there was none, or an operator recorded its outcome', () => {
     const settled: PaymentFact = { type: 'payment_given_back', settledBecause: 'email' };
     for (const facts of [sold, [...givenUp, { ...refused, isUncharged: true } as const, declinedLater]])
@@ -279,12 +304,12 @@ describe('a late approval', () => {
   ] as [string, PaymentFact[]][])('of a charge %s is taken back once', (_, facts) => {
     expect(meaning('approvedLate', 'a', facts)).toEqual({ fact: late });
     expect(evolve(after(facts), late).state).toMatchObject({ name: 'failed', isUndoing: true });
-    expect(meaning('approvedLate', 'a', [...facts, late])).toEqual(nothing);
-    expect(meaning('approvedLate', 'a', [...facts, late, back])).toEqual(nothing);
+    expect(meaning('approvedLate', 'a', [...facts, late])).toEqual(undone);
+    expect(meaning('approvedLate', 'a', [...facts, late, back])).toEqual(undone);
     expect(() => evolve(after([...facts, late]), late)).toThrow(/cannot be approved late/);
   });
   test('is not given back again if the bank has refunded it in the place of a reversal', () => {
-    expect(meaning('approvedLate', 'a', [...refused, back, declinedLater])).toEqual(nothing);
+    expect(meaning('approvedLate', 'a', [...refused, back, declinedLater])).toEqual(undone);
   });
   test('contradicts another operation', () => {
     expect(meaning('approvedLate', 'r', [...givenUp, declinedLater])).toMatchObject(contradiction);
@@ -295,7 +320,7 @@ describe('a late approval', () => {
     const fact: PaymentFact = { type: 'payment_undo_started', operation: 'f', amount: rub(6_000n) };
     for (const facts of [paid, [declinedLater], []]) {
       expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts])).toEqual({ fact });
-      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts, fact])).toEqual(nothing);
+      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts, fact])).toEqual(undone);
     }
     const { amount: _, ...released } = fact;
     expect(meaning('approvedLate', 'a', [...held.slice(0, 1), stepUp])).toEqual({ fact: released });

@@ -8,6 +8,7 @@ import type { DatedFact } from '../domain/exchanges/bank-exchanges.ts';
 import { failureOfDecline } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import {
   firstChargeIdOf,
+  isUndoFact,
   operationIdOf,
   undoNames,
   type Payment,
@@ -16,11 +17,12 @@ import {
 
 export type UpdateMeaning =
   | { readonly fact: PaymentFact }
-  | { readonly outcome: 'nothing' }
+  | { readonly outcome: 'nothing'; readonly isUndone?: true }
   | { readonly outcome: 'tooEarly' }
   | { readonly outcome: 'contradiction'; readonly why: string };
 
 const nothing: UpdateMeaning = { outcome: 'nothing' };
+const undone: UpdateMeaning = { outcome: 'nothing', isUndone: true };
 const tooEarly: UpdateMeaning = { outcome: 'tooEarly' };
 const contradiction = (why: string): UpdateMeaning => ({ outcome: 'contradiction', why });
 
@@ -114,16 +116,19 @@ const waysBack = [
 
 /** The payment stays as it is: for it, nothing was charged. */
 function ofUndoFailed(
-  { begun, ended, again }: (typeof waysBack)[number],
+  { by, begun, ended, again }: (typeof waysBack)[number],
   update: OperationUpdate,
   { state }: Payment,
   facts: readonly DatedFact[],
 ): UpdateMeaning {
-  const own = facts.map(({ fact }) => fact).slice(facts.findIndex(({ fact }) => fact.type === begun));
+  // The undos of several charges share their types.
+  const isOwn = (fact: PaymentFact, type: PaymentFact['type']) =>
+    fact.type === type && (!isUndoFact(fact) || fact.operation === by);
+  const own = facts.map(({ fact }) => fact).slice(facts.findIndex(({ fact }) => isOwn(fact, begun)));
   if (own.some((fact) => fact.type === 'payment_undo_started' && fact.operation === again)) return nothing;
-  const end = own.find((fact) => fact.type === ended);
+  const end = own.find((fact) => isOwn(fact, ended));
   const isOpen = again === 'f2' || 'isRefunding' in state || 'isUndoing' in state;
-  if (own[0]?.type !== begun || (!end && !isOpen)) return contradiction(notGivenBack);
+  if (!own[0] || !isOwn(own[0], begun) || (!end && !isOpen)) return contradiction(notGivenBack);
   if (end?.type !== 'payment_given_back' && end?.type !== 'payment_undone') return tooEarly;
   const { amount, settledBecause } = end;
   if (!amount || settledBecause !== undefined) return contradiction(notGivenBack);
@@ -145,17 +150,17 @@ function ofApprovedLate(
   if (operationId !== operationIdOf(payment, 'authorise'))
     return contradiction('the operation charges nothing');
   if (isUndecided(payment)) return tooEarly;
-  if (payment.state.name !== 'failed' || isGivenBack(facts)) return nothing;
+  if (payment.state.name !== 'failed') return nothing;
+  if (isGivenBack(facts)) return undone;
   if (isReversedSince(facts, at)) return contradiction(reversedSince);
   return { fact: { type: 'payment_approved_late' } };
 }
 
 /** The second charge decides the payment, whatever its state. */
 function ofFirstCharge({ flow, amount }: Payment, facts: readonly DatedFact[]): UpdateMeaning {
-  if (facts.some(({ fact }) => fact.type === 'payment_undo_started' && fact.operation === 'f'))
-    return nothing;
-  const undone = flow.type === 'instant' ? { amount } : {};
-  return { fact: { type: 'payment_undo_started', operation: 'f', ...undone } };
+  if (facts.some(({ fact }) => fact.type === 'payment_undo_started' && fact.operation === 'f')) return undone;
+  const refunded = flow.type === 'instant' ? { amount } : {};
+  return { fact: { type: 'payment_undo_started', operation: 'f', ...refunded } };
 }
 
 /** By an earlier update, or in the place of a refused reversal. The same money is never given back twice. */

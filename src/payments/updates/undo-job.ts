@@ -3,10 +3,12 @@
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import { notFinal } from '../../acquiring/authorisation/domain/authorisation.ts';
 import type { Bank } from '../../acquiring/domain/bank-port.ts';
+import { hearAfterEnd } from '../../acquiring/exchange-log/hear-late-answer.ts';
 import { OutcomeUnknown, sendOrInquire } from '../../acquiring/send-or-inquire.ts';
 import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Job } from '../../platform/jobs/job-table.ts';
+import type { Logger } from '../../platform/log.ts';
 import { undoOf } from '../domain/bank-operations.ts';
 import type { Payment, UndoName } from '../domain/payment.ts';
 import { findChargeUndo, rescheduleUndo, storeUndoEnd, storeUndoRefusal } from '../store/charge-undos.ts';
@@ -14,11 +16,12 @@ import { loadPayment } from '../store/payments.ts';
 
 export type UndoJobDeps = {
   readonly db: Database;
+  readonly log: Pick<Logger, 'error'>;
   readonly bankOf: (payment: Payment) => Promise<Bank>;
 };
 
 export async function runUndoJob(
-  { db, bankOf }: UndoJobDeps,
+  { db, log, bankOf }: UndoJobDeps,
   { key: [invoiceId = '', paymentId = '', name], clock, attempt }: Job,
 ): Promise<void> {
   const operation = name as UndoName;
@@ -33,7 +36,9 @@ export async function runUndoJob(
     const { rrn, arn } = referencesOf(answer);
     const { amount } = undo;
     const fact = { type: 'payment_undone', operation, ...defined({ amount, rrn, arn }) } as const;
-    await storeUndoEnd(db, payment, undo, fact, at, answer);
+    const isWritten = await storeUndoEnd(db, payment, undo, fact, at, answer);
+    // An operator may have given the money back as well.
+    if (!isWritten) await hearAfterEnd({ db, clock, log }, message.operationId, answer);
     return;
   }
   if (answer.outcome === 'declined' && !undo.isRefused) {

@@ -257,6 +257,44 @@ describe('an answer that comes late', () => {
       wayward.always('refund', undefined);
     }
   });
+
+  const applied: UpdateOutcome = { outcome: 'applied' };
+  const nothing: UpdateOutcome = { outcome: 'nothing' };
+  const undone: UpdateOutcome = { outcome: 'nothing', isUndone: true };
+  const conflict = new Error('was changed meanwhile');
+  test.each([
+    ['undone', [applied], true],
+    ['undone already', [undone], true],
+    ['undone at the second try', [conflict, applied], true],
+    ['neither undone nor changed', [nothing], false],
+    ['changed by others each time', [conflict, conflict, applied], false],
+  ] as [string, (UpdateOutcome | Error)[], boolean][])(
+    'and approves a charge after its decline is for the operator, unless the charge is %s',
+    async (_, outcomes, isUndone) => {
+      const { service } = world;
+      const paying = await world.paid(card);
+      const operationId = `${paying.id}.1.a`;
+      const become = (state: ExchangeState) =>
+        force('update exchange set state = $2 where aggregate_id = $1', [paying.id, state]);
+      await become('declined');
+      const coming = [...outcomes];
+      const deps = {
+        db: service.database,
+        clock: service.clock,
+        log: service.log,
+        applyLate() {
+          const next = coming.shift();
+          return next && !(next instanceof Error) ? Promise.resolve(next) : Promise.reject(next!);
+        },
+      };
+      const approved = { outcome: 'approved', reference: '900000000001' } as const;
+      expect(await hearLateAnswer(deps, operationId, approved)).toBe(isUndone);
+      const why = 'answer contradiction: it is approved after it was declined';
+      expect(await said(operationId)).toEqual(isUndone ? [] : [why]);
+      await query('delete from exchange_note where operation_id = $1', [operationId]);
+      await become('approved');
+    },
+  );
 });
 
 describe('a lost log', () => {

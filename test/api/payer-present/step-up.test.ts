@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exchangesOf } from '../../../src/acquiring/exchange-log/store/exchange-rows.ts';
 import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
 import { resolvePayment, type ResolutionDeps } from '../../../src/payments/resolve-payment.ts';
-import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
+import { waylay, type FaultyBank, type Mishap } from '../../support/bank/faulty-bank.ts';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
 import { startPaymentWorld, type Paying, type PaymentWorld } from '../../support/worlds/payment-world.ts';
 
@@ -205,6 +206,11 @@ describe('a late approval of the first charge', () => {
     expect(await world.service.jobs.stuckJobs()).toEqual([]);
     const open = await query('select operation from charge_undo where invoice_id = $1', [paid.id]);
     expect(open).toEqual([]);
+    const noted = await query('select heard from exchange_note where operation_id = $1 and meaning = $2', [
+      `${paid.id}.1.a`,
+      'contradiction',
+    ]);
+    expect(noted).toEqual([]);
   }
 
   test('is refunded, and the payment stays captured', async () => {
@@ -317,18 +323,29 @@ test('the bank’s report and the ledger agree once everything is final', async 
   expect(await world.differences()).toEqual([]);
 });
 
-/** It stands at the simulated bank, so this comes last. */
+/** They stand at the simulated bank, so these come last. */
 describe('an undoing that the bank refuses', () => {
-  test('waits for an operator, with an event, and ends as they say', async () => {
+  const declined = { outcome: 'declined', network: 'bank', code: '12' } as const;
+  async function stuckUndo(mishap: Mishap = declined): Promise<{ paid: Paying; id: string }> {
     const paid = await pay(visa, {}, { amount: 199_945, cart: undefined });
     await world.authenticate(paid, 'confirm');
-    const declined = { outcome: 'declined', network: 'bank', code: '12' } as const;
-    bank.happens('refund', declined, declined);
+    bank.happens('refund', mishap, mishap);
     world.service.clock.advance(3 * 60_000);
     await world.service.bankWatch.watch();
     world.service.jobs.wake();
     await world.service.jobs.whenIdle();
-    const id = `${paid.id}/1/f`;
+    return { paid, id: `${paid.id}/1/f` };
+  }
+  const resolve = ({ id }: Paying, why: string, db: Database = world.service.database) => {
+    const { clock, banks } = world.service;
+    const deps = { db, clock, banks } as unknown as ResolutionDeps;
+    return resolvePayment(deps, { invoiceId: id, paymentId: '1' }, 'undone', why);
+  };
+  const stickAgain = ({ id }: Paying) =>
+    query('update charge_undo set wake_at = null, stuck_at = now() where invoice_id = $1', [id]);
+
+  test('waits for an operator, with an event, and ends as they say', async () => {
+    const { paid, id } = await stuckUndo();
     const stuck = async () =>
       (await world.service.jobs.stuckJobs()).map((job) => [job.kind, job.id, job.reason]);
     expect(await stuck()).toEqual([['charge_undo', id, 'the bank declined with code 12']]);
@@ -337,14 +354,53 @@ describe('an undoing that the bank refuses', () => {
     world.service.jobs.wake();
     await world.service.jobs.whenIdle();
     expect(await factsOf(paid, 'payment_undo_refused')).toHaveLength(1);
-    await query('update charge_undo set wake_at = null, stuck_at = now() where invoice_id = $1', [paid.id]);
-    const { database: db, clock, banks } = world.service;
-    const deps = { db, clock, banks } as unknown as ResolutionDeps;
-    const name = { invoiceId: paid.id, paymentId: '1' };
-    await resolvePayment(deps, name, 'undone', 'the bank wrote so');
+    await stickAgain(paid);
+    await resolve(paid, 'the bank wrote so');
     expect(await factsOf(paid, 'payment_undone')).toMatchObject([{ settledBecause: 'the bank wrote so' }]);
     expect(await world.service.jobs.stuckJobs()).toEqual([]);
     expect(await world.payment(paid)).toMatchObject({ status: 'captured' });
-    await expect(resolvePayment(deps, name, 'undone', 'again')).rejects.toThrow(/is stuck/);
+    await expect(resolve(paid, 'again')).rejects.toThrow(/is stuck/);
   });
+
+  test('is not ended by an operator while a retry sends it', async () => {
+    const { paid } = await stuckUndo();
+    const { database } = world.service;
+    const raced: Database = {
+      ...database,
+      async run(statement, values) {
+        const rows = await database.run(statement, values);
+        if (statement.name === 'find_charge_undo' && rows.length > 0)
+          await query('update charge_undo set stuck_at = null where invoice_id = $1', [paid.id]);
+        return rows;
+      },
+    };
+    await expect(resolve(paid, 'by hand', raced)).rejects.toThrow(/is stuck/);
+    expect(await factsOf(paid, 'payment_undone')).toEqual([]);
+    await stickAgain(paid);
+    await resolve(paid, 'by hand');
+  });
+
+  test.each([
+    [declined, 'it is approved after it was declined'],
+    ['message lost', 'it is approved after an operator recorded the outcome'],
+  ] as const)(
+    'that the bank does once an operator has ended it is for the operator (%s)',
+    async (mishap, why) => {
+      const { paid, id } = await stuckUndo(mishap);
+      const { jobs } = world.service;
+      await stickAgain(paid);
+      expect(await jobs.retry('charge_undo', id)).toBe(true);
+      bank.meanwhile('refund', async () => {
+        await stickAgain(paid);
+        await resolve(paid, 'by hand');
+      });
+      bank.happens('refund', { outcome: 'approved', reference: '900000000012' });
+      jobs.wake();
+      await jobs.whenIdle();
+      expect(await factsOf(paid, 'payment_undone')).toMatchObject([{ settledBecause: 'by hand' }]);
+      const text = 'select heard from exchange_note where operation_id = $1 and meaning = $2';
+      const notes = await query(text, [`${paid.id}.1.f`, 'contradiction']);
+      expect(notes).toMatchObject([{ heard: { why } }]);
+    },
+  );
 });
