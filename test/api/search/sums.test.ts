@@ -307,6 +307,19 @@ describe('a sum is refused', () => {
   });
 
   test.each([
+    ['fromTime', '1999-12-31T23:59:59.999Z', '2000-01-02T00:00:00Z'],
+    ['fromTime', '0001-01-01T00:00:00Z', '0001-01-05T00:00:00Z'],
+    ['fromTime', '9999-12-31T23:00:00Z', '9999-12-31T23:30:00Z'],
+    ['toTime', '2199-12-31T00:00:00Z', '2200-01-01T00:00:00.001Z'],
+  ])('with a %s outside 2000 to 2200', async (name, from, to) => {
+    const message = `Bad request: property ${name} must be in the years 2000 to 2199`;
+    const body = { code: 'invalidRequest', message: expect.stringContaining('years 2000 to 2199') };
+    expect(await sum('payments/count', { from, to })).toMatchObject({ status: 400, body });
+    for (const unit of splitUnits)
+      expect(await sum('payments/split-count', { from, to }, `&splitUnit=${unit}`)).toMatchObject({ status: 400, body });
+  });
+
+  test.each([
     ['a zone of no name', 'splitUnit=day&timeZone=Mars/Olympus', 'invalidRequest'],
     ['an offset', 'splitUnit=day&timeZone=%2B03:00', 'invalidRequest'],
     ['no unit', '', 'invalidRequest'],
