@@ -67,6 +67,11 @@ test('a local day is the one that the calendar of the zone shows', () => {
   }
 });
 
+test('the first century is that, and not the twentieth', () => {
+  expect(localDayOf(instant('0050-06-01T12:00:00.000000'), 'Europe/Moscow')).toBe(dayOf('0050-06-01'));
+  expect(startOfDay(dayOf('0050-06-01'), 'Europe/Moscow')).toBe(instant('0050-05-31T21:29:43.000000'));
+});
+
 test('the last day that can be written ends with the last instant, in every zone', () => {
   expect(endOfDay('9999-12-31', 'UTC')).toBe('9999-12-31T23:59:59.999999Z');
   expect(endOfDay('9999-12-31', 'Etc/GMT+12')).toBe('9999-12-31T23:59:59.999999Z');

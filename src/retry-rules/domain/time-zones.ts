@@ -82,7 +82,9 @@ function offsetAt(epochMs: number, { format }: Zone): number {
   const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
   for (const { type, value } of format.formatToParts(epochMs)) shown[type] = Number(value);
   const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = shown;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(epochMs / 1_000) * 1_000;
+  // Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  const shownMs = new Date(Date.UTC(2000, 0, 1, hour, minute, second)).setUTCFullYear(year, month - 1, day);
+  return shownMs - Math.floor(epochMs / 1_000) * 1_000;
 }
 
 function zoneNamed(name: string): Zone {
