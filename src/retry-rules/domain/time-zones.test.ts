@@ -1,8 +1,8 @@
 // Local days in zones whose clocks skip midnight, show it twice, or skip a whole day.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Instant } from '../../clock.ts';
 import { endOfDay } from './calendar.ts';
-import { instantOnDay, isTimeZone, localDayOf, startOfDay } from './time-zones.ts';
+import { instantOnDay, isTimeZone, localDayOf, maxZones, startOfDay } from './time-zones.ts';
 
 const instant = (text: string) => `${text}Z` as Instant;
 const dayOf = (date: string) => Date.parse(date) / 86_400_000;
@@ -89,3 +89,19 @@ test.each([
   ['Moscow', false],
   ['Europe/Moscow ', false],
 ])('%j is a time zone: %s', (name, isOne) => expect(isTimeZone(name)).toBe(isOne));
+
+test('so many zones are kept at most, though callers may spell one in thousands of ways', () => {
+  const made = vi.spyOn(Intl, 'DateTimeFormat');
+  const spellings = Array.from({ length: maxZones }, (_, n) =>
+    [...'australia/sydney'].map((letter, at) => ((n >> at) & 1 ? letter.toUpperCase() : letter)).join(''),
+  );
+  expect(new Set(spellings).size).toBe(maxZones);
+  expect(isTimeZone('Europe/Berlin')).toBe(true);
+  expect(spellings.every(isTimeZone)).toBe(true);
+  made.mockClear();
+  expect(isTimeZone('Europe/Berlin')).toBe(true);
+  expect(made).toHaveBeenCalledOnce();
+  expect(isTimeZone('Europe/Berlin')).toBe(true);
+  expect(made).toHaveBeenCalledOnce();
+  made.mockRestore();
+});

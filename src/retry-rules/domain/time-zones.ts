@@ -8,6 +8,8 @@ const lastMs = epochMsOf(lastInstant);
 /** The starts of days used so far, because asking Intl costs more than deciding about a charge. */
 type Zone = { readonly format: Intl.DateTimeFormat; readonly starts: Map<number, number> };
 const zones = new Map<string, Zone>();
+/** A name may be spelt in any case, so callers can send more of them than there are zones. */
+export const maxZones = 100;
 const maxStarts = 10_000;
 
 /** Whether Node knows the zone by this name. Offsets such as `+03:00` are no names. */
@@ -102,6 +104,7 @@ function zoneNamed(name: string): Zone {
     second: 'numeric',
   });
   const zone = { format, starts: new Map<number, number>() };
+  if (zones.size === maxZones) zones.clear();
   zones.set(name, zone);
   return zone;
 }
