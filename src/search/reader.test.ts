@@ -159,6 +159,19 @@ test('a node that dies between two copies leaves all to the next', async () => {
   expect(await searched(id)).toHaveLength(1);
 });
 
+test('a portion of a rebuild that fails takes back no copy', async () => {
+  const { database } = world.service;
+  for (const dyingAt of ['read_portion_of_invoices', 'sum_day']) {
+    await beginRebuild(database);
+    if (dyingAt === 'sum_day') await rebuildPortion(database);
+    const { id } = await make();
+    await expect(readChanges(dying(database, dyingAt))).rejects.toThrow(`died at ${dyingAt}`);
+    expect(await searched(id)).toHaveLength(1);
+    await world.service.search.whenIdle();
+  }
+  expect(await wrongSums()).toEqual([]);
+});
+
 test('rows are copied by their keys, also with a plan made when there were none', async () => {
   const { database } = world.service;
   await make();
