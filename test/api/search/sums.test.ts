@@ -172,6 +172,15 @@ test('errors, details and declines are those of failed payments', async () => {
   ]);
 });
 
+test('the code of a decline is the word of the bank, also with spaces', async () => {
+  const before = await result('payments/declines');
+  await query(`update search_sum set bank_code = 'NO  funds ' || bank_code where bank_code <> ''`);
+  const spaced = (one: any) => (one.code === undefined ? one : { ...one, code: `NO  funds ${one.code}` });
+  expect(before.some(({ code }: any) => code !== undefined)).toBe(true);
+  expect(await result('payments/declines')).toEqual(before.map(spaced));
+  await query(`update search_sum set bank_code = replace(bank_code, 'NO  funds ', '')`);
+});
+
 test('attempts are counted apart: the payer present, a first charge, and its retries', async () => {
   const attempts = await result('payments/attempts', year, '&shopID=TEST');
   const of = (wanted: number) => attempts.find(({ attempt }: any) => attempt === wanted);
