@@ -95,7 +95,7 @@ test('so many zones are kept at most, though callers may spell one in thousands 
   const spellings = Array.from({ length: maxZones }, (_, n) =>
     'australia/sydney'
       .split('')
-      .map((letter, at) => ((n >> at) & 1 ? letter.toUpperCase() : letter))
+      .map((one, at) => ((n >> at) & 1 ? one.toUpperCase() : one))
       .join(''),
   );
   expect(new Set(spellings).size).toBe(maxZones);
