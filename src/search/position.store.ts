@@ -123,10 +123,26 @@ const invoicesAtOnce = 500;
 const maxTransactionsUnseen = 300n;
 
 /** Undefined when another node reads. `more`: call it again at once. */
-export function readChanges(db: Database): Promise<{ more: boolean } | undefined> {
+export async function readChanges(db: Database): Promise<{ more: boolean } | undefined> {
+  const changes = await copyChanges(db);
+  if (!changes?.isRebuilding) return changes && { more: changes.more };
+  // In a transaction of its own: one that takes too long takes back no copy.
+  const portion = await db.transaction(async (tx) => {
+    const at = await takeTurn(tx);
+    return at && nextPortion(tx, at);
+  });
+  return { more: changes.more || portion?.isRebuilding === true };
+}
+
+async function takeTurn(tx: Database): Promise<Values<typeof position> | undefined> {
+  const [at] = await tx.run(lockPosition, {});
+  return at?.is_mismatch ? undefined : at;
+}
+
+function copyChanges(db: Database): Promise<{ more: boolean; isRebuilding: boolean } | undefined> {
   return db.transaction(async (tx) => {
-    const [at] = await tx.run(lockPosition, {});
-    if (!at || at.is_mismatch) return undefined;
+    const at = await takeTurn(tx);
+    if (!at) return undefined;
     const [changed] = await tx.run(readChanged, { seen: at.seen, limit: invoicesAtOnce });
     if (!changed) throw new Error('the query for changed invoices returned no row');
     await copyInvoices(tx, changed.invoice_ids ?? []);
@@ -134,8 +150,7 @@ export function readChanges(db: Database): Promise<{ more: boolean } | undefined
     const seen = more ? snapshotBefore(changed.snapshot, BigInt(changed.found_until) + 1n) : changed.snapshot;
     if (changed.found > 0n || transactionsBetween(at.seen, seen) > maxTransactionsUnseen)
       await tx.run(moveSeen, { seen });
-    const { isRebuilding } = await nextPortion(tx, at);
-    return { more: more || isRebuilding };
+    return { more, isRebuilding: at.rebuild_after !== null || at.resum_from !== null };
   });
 }
 

@@ -8,6 +8,7 @@ import { startSmallWorld, type SmallWorld } from '../../test/support/worlds/smal
 import type { Database } from '../platform/database/database.ts';
 import { statement } from '../platform/database/statement.ts';
 import { beginRebuild, freshness, readChanges, rebuildPortion } from './position.store.ts';
+import { resumStart, sumNextDay, type ResumFrom } from './sums/resum.store.ts';
 
 let world: SmallWorld;
 beforeAll(async () => {
@@ -106,6 +107,27 @@ test('sums follow each change of status, and a rebuild corrects them while they 
   expect(await summedPayments()).toBe(before + 1);
 });
 
+test('a day with too many payments is summed in parts', async () => {
+  const { clock, database } = world.service;
+  for (let n = 0; n < 3; n++) {
+    await world.paid('4242424242424242');
+    clock.advance(20 * 60_000);
+  }
+  await world.service.search.whenIdle();
+  const steps = async (most?: number) => {
+    await query('update search_sum set n = n + 7');
+    const places: ResumFrom[] = [];
+    for (let at: ResumFrom | null = resumStart; at !== null;) {
+      const from: ResumFrom = at;
+      places.push(from);
+      at = await database.transaction((tx) => sumNextDay(tx, from, most));
+    }
+    expect(await wrongSums()).toEqual([]);
+    return places.length;
+  };
+  expect(await steps(0)).toBeGreaterThan(await steps());
+});
+
 test('until an event is read, asOf is its time', async () => {
   const { clock, database } = world.service;
   const { partyId } = world.merchant;
@@ -157,6 +179,19 @@ test('a node that dies between two copies leaves all to the next', async () => {
   }
   expect(await readChanges(database)).toEqual({ more: false });
   expect(await searched(id)).toHaveLength(1);
+});
+
+test('a portion of a rebuild that fails takes back no copy', async () => {
+  const { database } = world.service;
+  for (const dyingAt of ['read_portion_of_invoices', 'sum_day']) {
+    await beginRebuild(database);
+    if (dyingAt === 'sum_day') await rebuildPortion(database);
+    const { id } = await make();
+    await expect(readChanges(dying(database, dyingAt))).rejects.toThrow(`died at ${dyingAt}`);
+    expect(await searched(id)).toHaveLength(1);
+    await world.service.search.whenIdle();
+  }
+  expect(await wrongSums()).toEqual([]);
 });
 
 test('rows are copied by their keys, also with a plan made when there were none', async () => {

@@ -2917,17 +2917,22 @@ where withdrawal_id between $1::text and $2::text and result -> 'returned' is no
 ) as ours where operation_id = $3::text;
 
 -- find_next_day_to_sum
-select party_id, shop_id, date_trunc('day', created_at, 'UTC') as day,
-date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after
+select party_id, shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as start,
+coalesce((
+select date_bin('15 minutes', payment.created_at, '2000-01-01T00:00:00Z') + interval '15 minutes' from search_payment as payment
+where payment.party_id = first.party_id and payment.shop_id = first.shop_id
+and payment.created_at >= first.created_at and payment.created_at < day_after
+order by payment.created_at limit 1 offset $1::int4
+), day_after) as until
 from (
 (select party_id, shop_id, created_at from search_payment
-where (party_id, shop_id, created_at) >= ($1::text, $2::text, $3::timestamptz)
+where (party_id, shop_id, created_at) >= ($2::text, $3::text, $4::timestamptz)
 order by party_id, shop_id, created_at limit 1)
 union all 
 (select party_id, shop_id, created_at from search_refund
-where (party_id, shop_id, created_at) >= ($1::text, $2::text, $3::timestamptz)
+where (party_id, shop_id, created_at) >= ($2::text, $3::text, $4::timestamptz)
 order by party_id, shop_id, created_at limit 1)
-) as first
+) as first cross join lateral (select date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after) as day
 order by party_id, shop_id, created_at limit 1;
 
 -- find_other_programs

@@ -1,8 +1,8 @@
 // Local days in zones whose clocks skip midnight, show it twice, or skip a whole day.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Instant } from '../../clock.ts';
 import { endOfDay } from './calendar.ts';
-import { instantOnDay, isTimeZone, localDayOf, startOfDay } from './time-zones.ts';
+import { instantOnDay, isTimeZone, localDayOf, maxZones, startOfDay } from './time-zones.ts';
 
 const instant = (text: string) => `${text}Z` as Instant;
 const dayOf = (date: string) => Date.parse(date) / 86_400_000;
@@ -67,6 +67,11 @@ test('a local day is the one that the calendar of the zone shows', () => {
   }
 });
 
+test('the first century is that, and not the twentieth', () => {
+  expect(localDayOf(instant('0050-06-01T12:00:00.000000'), 'Europe/Moscow')).toBe(dayOf('0050-06-01'));
+  expect(startOfDay(dayOf('0050-06-01'), 'Europe/Moscow')).toBe(instant('0050-05-31T21:29:43.000000'));
+});
+
 test('the last day that can be written ends with the last instant, in every zone', () => {
   expect(endOfDay('9999-12-31', 'UTC')).toBe('9999-12-31T23:59:59.999999Z');
   expect(endOfDay('9999-12-31', 'Etc/GMT+12')).toBe('9999-12-31T23:59:59.999999Z');
@@ -84,3 +89,22 @@ test.each([
   ['Moscow', false],
   ['Europe/Moscow ', false],
 ])('%j is a time zone: %s', (name, isOne) => expect(isTimeZone(name)).toBe(isOne));
+
+test('so many zones are kept at most, though callers may spell one in thousands of ways', () => {
+  const made = vi.spyOn(Intl, 'DateTimeFormat');
+  const spellings = Array.from({ length: maxZones }, (_, n) =>
+    'australia/sydney'
+      .split('')
+      .map((one, at) => ((n >> at) & 1 ? one.toUpperCase() : one))
+      .join(''),
+  );
+  expect(new Set(spellings).size).toBe(maxZones);
+  expect(isTimeZone('Europe/Berlin')).toBe(true);
+  expect(spellings.every(isTimeZone)).toBe(true);
+  made.mockClear();
+  expect(isTimeZone('Europe/Berlin')).toBe(true);
+  expect(made).toHaveBeenCalledOnce();
+  expect(isTimeZone('Europe/Berlin')).toBe(true);
+  expect(made).toHaveBeenCalledOnce();
+  made.mockRestore();
+});

@@ -8,7 +8,10 @@ const lastMs = epochMsOf(lastInstant);
 /** The starts of days used so far, because asking Intl costs more than deciding about a charge. */
 type Zone = { readonly format: Intl.DateTimeFormat; readonly starts: Map<number, number> };
 const zones = new Map<string, Zone>();
+/** A name may be spelt in any case, so callers can send more of them than there are zones. */
+export const maxZones = 100;
 const maxStarts = 10_000;
+const daysOf400Years = 146_097;
 
 /** Whether Node knows the zone by this name. Offsets such as `+03:00` are no names. */
 export function isTimeZone(name: string): boolean {
@@ -82,7 +85,9 @@ function offsetAt(epochMs: number, { format }: Zone): number {
   const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
   for (const { type, value } of format.formatToParts(epochMs)) shown[type] = Number(value);
   const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = shown;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(epochMs / 1_000) * 1_000;
+  // Date.UTC takes the years 0 to 99 for 1900 to 1999. The calendar repeats every 400 years.
+  const shownMs = Date.UTC(year + 400, month - 1, day, hour, minute, second) - daysOf400Years * dayMs;
+  return shownMs - Math.floor(epochMs / 1_000) * 1_000;
 }
 
 function zoneNamed(name: string): Zone {
@@ -100,6 +105,7 @@ function zoneNamed(name: string): Zone {
     second: 'numeric',
   });
   const zone = { format, starts: new Map<number, number>() };
+  if (zones.size === maxZones) zones.clear();
   zones.set(name, zone);
   return zone;
 }

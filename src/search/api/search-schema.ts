@@ -145,18 +145,24 @@ function isLonger(from: Instant, to: Instant): boolean {
   return epochMsOf(to) - epochMsOf(from) > longestRangeMs;
 }
 const tooLong = () => tooWide('Send a fromTime and a toTime that are at most 366 days apart.');
-const fromAfterTo = () =>
-  refuse('invalidRequest', {
-    message: validationMessage('fromTime', 'not_in_range', 'must not be later than toTime'),
-  });
+const outOfRange = (parameter: 'fromTime' | 'toTime', description: string) =>
+  refuse('invalidRequest', { message: validationMessage(parameter, 'not_in_range', description) });
+const fromAfterTo = () => outOfRange('fromTime', 'must not be later than toTime');
 
-/** The range of what needs both its ends. */
+/** Calendars are certain in these years, and nothing was paid before. */
+const firstSummed = '2000-01-01T00:00:00.000000Z' as Instant;
+const lastSummed = '2200-01-01T00:00:00.000000Z' as Instant;
+
+/** The range of sums. */
 export function wholeRange(query: {
   readonly fromTime: string;
   readonly toTime: string;
 }): Outcome<Range, 'invalidRequest' | 'searchTooWide'> {
   const range = { from: instantOf(query.fromTime), to: instantOf(query.toTime) };
   if (range.from > range.to) return fromAfterTo();
+  const years = 'must be from 2000-01-01 to 2200-01-01';
+  if (range.from < firstSummed || range.from > lastSummed) return outOfRange('fromTime', years);
+  if (range.to > lastSummed) return outOfRange('toTime', years);
   return isLonger(range.from, range.to) ? tooLong() : accept(range);
 }
 

@@ -1,5 +1,5 @@
 // Where parts begin, from tables of zones and calendars and not from the code: clocks that change, and offsets of half an hour.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Instant } from '../../clock.ts';
 import { maxParts, partsOf, type SplitUnit } from './splits.ts';
 
@@ -139,4 +139,25 @@ describe('hours on the days when clocks change', () => {
 test('there are so many parts at most', () => {
   expect(parts('minute', 'UTC', '2026-01-19T00:00', '2026-01-19T16:40')).toHaveLength(maxParts);
   expect(parts('minute', 'UTC', '2026-01-19T00:00', '2026-01-19T16:41')).toBeUndefined();
+});
+
+describe.each(['UTC', 'Europe/Moscow', 'America/New_York'])('in %s, at the end of time', (zone) => {
+  test.each<[SplitUnit, Instant[]]>([
+    ['minute', [at('9999-12-31T23:58'), at('9999-12-31T23:59')]],
+    ['hour', [at('9999-12-31T23:00')]],
+  ])('the last %s is the last part', (unit, starts) => {
+    const { parse } = Date;
+    let read = 0;
+    // A loop without end has to fail here and not hang: each round of it reads a date.
+    const spy = vi.spyOn(Date, 'parse').mockImplementation((text) => {
+      if (++read > 10_000) throw new Error('a loop without end');
+      return parse(text);
+    });
+    try {
+      const to = '9999-12-31T23:59:59.999999Z' as Instant;
+      expect(partsOf({ unit, timeZone: zone }, { from: at('9999-12-31T23:58'), to })).toEqual(starts);
+    } finally {
+      spy.mockRestore();
+    }
+  });
 });

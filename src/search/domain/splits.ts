@@ -1,5 +1,5 @@
 // Where the parts of a split begin: minutes and hours, and the days, weeks, months and years of a local calendar.
-import { epochMsOf, instantAt, type Instant } from '../../clock.ts';
+import { epochMsOf, instantAt, lastInstant, type Instant } from '../../clock.ts';
 import { dateText, dayOfDate, monthsLater } from '../../retry-rules/domain/calendar.ts';
 import { localDayOf, startOfDay } from '../../retry-rules/domain/time-zones.ts';
 
@@ -9,6 +9,7 @@ export type Split = { readonly unit: SplitUnit; readonly timeZone: string };
 export type Range = { readonly from: Instant; readonly to: Instant };
 
 export const maxParts = 1_000;
+const lastMs = epochMsOf(lastInstant);
 const lengthMs = { minute: 60_000, hour: 3_600_000 } as const;
 
 /** The first part begins at the start of the range or before it. Undefined if there are too many parts. */
@@ -24,21 +25,21 @@ export function partsOf(split: Split, range: Range): Instant[] | undefined {
   return parts;
 }
 
+/** They end with the last instant. */
 function* startsOf({ unit, timeZone }: Split, from: Instant): Generator<Instant> {
   const today = localDayOf(from, timeZone);
   if (unit === 'minute') {
-    const first = Math.floor(epochMsOf(from) / lengthMs.minute);
-    for (let n = first; ; n++) yield instantAt(n * lengthMs.minute);
+    const first = Math.floor(epochMsOf(from) / lengthMs.minute) * lengthMs.minute;
+    for (let ms = first; ms <= lastMs; ms += lengthMs.minute) yield instantAt(ms);
   } else if (unit === 'hour') {
     const passed = Math.floor((epochMsOf(from) - epochMsOf(startOfDay(today, timeZone))) / lengthMs.hour);
     yield* hoursOf(today, timeZone, passed);
-    for (let day = today + 1; ; day++) yield* hoursOf(day, timeZone, 0);
+    for (let day = today + 1; startOfDay(day, timeZone) < lastInstant; day++)
+      yield* hoursOf(day, timeZone, 0);
   } else {
-    let day = firstDayOf(unit, today);
-    for (;;) {
+    const first = firstDayOf(unit, today);
+    for (let day = first; startOfDay(day, timeZone) < lastInstant; day = dayAfter(unit, day))
       yield startOfDay(day, timeZone);
-      day = dayAfter(unit, day);
-    }
   }
 }
 

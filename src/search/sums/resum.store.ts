@@ -1,9 +1,9 @@
-// Sums the rows of searches again, a day of a shop at a time, as the end of a rebuild.
+// Sums the rows of searches again, a day of a shop at a time at most, as the end of a rebuild.
 import type { Instant } from '../../clock.ts';
 import { instant, object, text, type Codec } from '../../platform/database/codec.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import { columnsOf, sumKey, summedPayments, summedRefunds } from './summed.ts';
+import { columnsOf, quarterOf, sumKey, summedPayments, summedRefunds } from './summed.ts';
 
 /** Everything before it is summed, in the order of parties, shops and days. */
 export type ResumFrom = { readonly partyId: string; readonly shopId: string; readonly at: Instant };
@@ -21,16 +21,22 @@ const firstOf = (table: string) => `
        where (party_id, shop_id, created_at) >= (:party_id, :shop_id, :from)
        order by party_id, shop_id, created_at limit 1)`;
 
+/** To the end of the day, or of the quarter of an hour that has the first payment too many. */
 const findNextDay = statement({
   name: 'find_next_day_to_sum',
-  parameters: place,
-  row: { party_id: 'text', shop_id: 'text', day: 'timestamptz', day_after: 'timestamptz' },
+  parameters: { ...place, most_payments: 'int4' },
+  row: { party_id: 'text', shop_id: 'text', start: 'timestamptz', until: 'timestamptz' },
   text: `
-    select party_id, shop_id, date_trunc('day', created_at, 'UTC') as day,
-      date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after
+    select party_id, shop_id, ${quarterOf('created_at')} as start,
+      coalesce((
+        select ${quarterOf('payment.created_at')} + interval '15 minutes' from search_payment as payment
+        where payment.party_id = first.party_id and payment.shop_id = first.shop_id
+          and payment.created_at >= first.created_at and payment.created_at < day_after
+        order by payment.created_at limit 1 offset :most_payments
+      ), day_after) as until
     from (${firstOf('search_payment')}
       union all ${firstOf('search_refund')}
-    ) as first
+    ) as first cross join lateral (select date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after) as day
     order by party_id, shop_id, created_at limit 1`,
 });
 
@@ -44,12 +50,12 @@ const deleteSums = statement({
 });
 
 const rowsOfDay = (table: string) => `from ${table}
-        where party_id = :party_id and shop_id = :shop_id and created_at >= :day and created_at < :day_after
+        where party_id = :party_id and shop_id = :shop_id and created_at >= :start and created_at < :until
           and currency is not null`;
 
 const sumDay = statement({
   name: 'sum_day',
-  parameters: { party_id: 'text', shop_id: 'text', day: 'timestamptz', day_after: 'timestamptz' },
+  parameters: { party_id: 'text', shop_id: 'text', start: 'timestamptz', until: 'timestamptz' },
   row: {},
   text: `
     insert into search_sum (${sumKey}, amount_minor, n)
@@ -64,17 +70,21 @@ const sumDay = statement({
     group by ${sumKey}`,
 });
 
-/** Where the next call begins. Null: all is summed. */
-export async function sumNextDay(tx: Database, after: ResumFrom): Promise<ResumFrom | null> {
+/** A day of a shop, or a part of one with very many payments. Returns where the next call begins; null when all is summed. */
+export async function sumNextDay(
+  tx: Database,
+  after: ResumFrom,
+  mostPayments = 100_000,
+): Promise<ResumFrom | null> {
   const from = { party_id: after.partyId, shop_id: after.shopId, from: after.at };
-  const [next] = await tx.run(findNextDay, from);
+  const [next] = await tx.run(findNextDay, { ...from, most_payments: mostPayments });
   await tx.run(deleteSums, {
     ...from,
     until_party: next?.party_id ?? null,
     until_shop: next?.shop_id ?? null,
-    until: next?.day_after ?? null,
+    until: next?.until ?? null,
   });
   if (!next) return null;
   await tx.run(sumDay, next);
-  return { partyId: next.party_id, shopId: next.shop_id, at: next.day_after };
+  return { partyId: next.party_id, shopId: next.shop_id, at: next.until };
 }

@@ -19,10 +19,14 @@ const sumKeys = [
 ] as const;
 export const sumKey = sumKeys.join(', ');
 
+export function quarterOf(time: string): string {
+  return `date_bin('15 minutes', ${time}, '2000-01-01T00:00:00Z')`;
+}
+
 const ofBoth = {
   party_id: 'party_id',
   shop_id: 'shop_id',
-  quarter: `date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z')`,
+  quarter: quarterOf('created_at'),
   currency: 'currency',
 };
 export const summedPayments: Summed = {

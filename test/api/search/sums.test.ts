@@ -1,6 +1,7 @@
 // Sums are what a look at every payment gives, for any range, by currency and by attempt. Corrections move them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laterBy, type Instant } from '../../../src/clock.ts';
+import { splitUnits } from '../../../src/search/domain/splits.ts';
 import { paymentSums, refundSums } from '../../../src/search/sums/sums.store.ts';
 import { insufficientFunds, recurringWorld } from '../../support/worlds/recurring.ts';
 import { startSmallWorld, type SmallWorld } from '../../support/worlds/small-world.ts';
@@ -171,6 +172,15 @@ test('errors, details and declines are those of failed payments', async () => {
   ]);
 });
 
+test('the code of a decline is the word of the bank, also with spaces', async () => {
+  const before = await result('payments/declines');
+  await query(`update search_sum set bank_code = 'NO  funds ' || bank_code where bank_code <> ''`);
+  const spaced = (one: any) => (one.code === undefined ? one : { ...one, code: `NO  funds ${one.code}` });
+  expect(before.some(({ code }: any) => code !== undefined)).toBe(true);
+  expect(await result('payments/declines')).toEqual(before.map(spaced));
+  await query(`update search_sum set bank_code = replace(bank_code, 'NO  funds ', '')`);
+});
+
 test('attempts are counted apart: the payer present, a first charge, and its retries', async () => {
   const attempts = await result('payments/attempts', year, '&shopID=TEST');
   const of = (wanted: number) => attempts.find(({ attempt }: any) => attempt === wanted);
@@ -304,6 +314,25 @@ describe('a sum is refused', () => {
       expect(await call(`/v2/analytics/${what}?${asked}`)).toMatchObject({ status, body });
     const split = `/v2/analytics/payments/split-count?splitUnit=day&${asked}`;
     expect(await call(split)).toMatchObject({ status, body });
+  });
+
+  const years = 'must be from 2000-01-01 to 2200-01-01';
+  test.each([
+    ['fromTime', '1999-12-31T23:59:59.999Z', '2000-01-02T00:00:00Z'],
+    ['fromTime', '0001-01-01T00:00:00Z', '0001-01-05T00:00:00Z'],
+    ['fromTime', '9999-12-31T23:00:00Z', '9999-12-31T23:30:00Z'],
+    ['toTime', '2199-12-31T00:00:00Z', '2200-01-01T00:00:00.001Z'],
+  ])('with a %s before 2000 or after 2200', async (name, from, to) => {
+    const body = {
+      code: 'invalidRequest',
+      message: `Request parameter: ${name}, error type: not_in_range, description: ${years}`,
+    };
+    expect(await sum('payments/count', { from, to })).toMatchObject({ status: 400, body });
+    for (const unit of splitUnits)
+      expect(await sum('payments/split-count', { from, to }, `&splitUnit=${unit}`)).toMatchObject({
+        status: 400,
+        body,
+      });
   });
 
   test.each([

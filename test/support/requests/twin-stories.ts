@@ -199,7 +199,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   });
   const subscriptionUrl = `${processing}/subscriptions/${subscription.id}`;
   await post(`${subscriptionUrl}/cancel`, { when: 'periodEnd', by: 'payer' });
-  await post(`${subscriptionUrl}/pause`, { resumesAt: later, openPeriods: 'keepTrying' });
+  await post(`${subscriptionUrl}/pause`, { resumesAt: '2027-01-01T00:00:00Z', openPeriods: 'keepTrying' });
 
   // Payouts.
   const person = { provider: 'test', class: 'person', name: 'Ada', metadata };
@@ -257,6 +257,9 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     identityClassID: 'person',
     residence: 'RUS',
     currencyID: 'RUB',
+    fromTime: new Date(startsAt).toISOString(),
+    toTime: new Date(startsAt + 24 * 3_600_000).toISOString(),
+    splitUnit: 'day',
   };
   await world.service.search.whenIdle();
   // What is deleted comes last, and what is inside it before it.

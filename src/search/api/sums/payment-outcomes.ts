@@ -83,12 +83,12 @@ export const getPaymentsDeclines = endpoint({
   ),
   handle: (request, deps: SumDeps) =>
     summed(deps, request, paymentSums.byFailure, (rows) =>
-      totalsBy(rows, (row) => [row.currency, row.decline_class, row.bank_code].join(' '))
+      totalsBy(rows, (row) => JSON.stringify([row.currency, row.decline_class, row.bank_code]))
         .toSorted((one, other) => Number(other.count - one.count))
         .map(({ key, count, minor }) => {
-          const [currency = '', declineClass, code] = key.split(' ').map((word) => word || undefined);
+          const [currency, declineClass, code] = JSON.parse(key) as [string, string, string];
           return {
-            ...defined({ declineClass, code }),
+            ...defined({ declineClass: declineClass || undefined, code: code || undefined }),
             currency,
             count: Number(count),
             amount: Number(minor),

@@ -3,7 +3,7 @@
 type Row = { readonly n: bigint; readonly amount_minor: bigint };
 type Total = { readonly key: string; readonly count: bigint; readonly minor: bigint };
 
-/** In the order in which the keys come first. */
+/** Those of something, in the order in which the keys come first: a correction may leave a group at nothing or less for a while. */
 export function totalsBy<One extends Row>(rows: readonly One[], keyOf: (row: One) => string): Total[] {
   const totals = new Map<string, Total>();
   for (const row of rows) {
@@ -11,7 +11,7 @@ export function totalsBy<One extends Row>(rows: readonly One[], keyOf: (row: One
     const { count, minor } = totals.get(key) ?? { count: 0n, minor: 0n };
     totals.set(key, { key, count: count + row.n, minor: minor + row.amount_minor });
   }
-  return [...totals.values()];
+  return [...totals.values()].filter(({ count }) => count > 0n);
 }
 
 /** The share of each key, in hundredths of a percent; the largest first. */
