@@ -16,7 +16,7 @@ import { networkOf } from '../platform/http/request/client-address.ts';
 import type { RateLimit } from '../platform/http/request/rate-limit.ts';
 import { contextOf, requestHandler, type PipelineDeps } from '../platform/http/request-pipeline.ts';
 import { partyShown } from './domain/session.ts';
-import type { ConsoleSessions, Session } from './sessions.ts';
+import { sessionNamedBy, type ConsoleSessions, type Session } from './sessions.ts';
 
 /** What an operator reads of the whole service. */
 export type OperatorView = { readonly name: string; readonly read: () => Promise<unknown> };
@@ -28,6 +28,8 @@ export type ConsolePorts<Deps extends { readonly db: Database }, PrepareDeps> = 
   readonly endpoints: readonly AnyEndpoint<Deps, PrepareDeps>[];
   readonly operatorViews: readonly OperatorView[];
   readonly merchants: Pick<Merchants, 'party'>;
+  /** Of each session, whatever it reads. */
+  readonly requests: RateLimit;
   /** Of made-up links and sessions, by network. */
   readonly failures: RateLimit;
 };
@@ -198,6 +200,9 @@ async function sessionOf<Deps extends { readonly db: Database }, PrepareDeps>(
   if (!isOfThisSite(request, 'ifSaid')) return void reply.code(403).send({ code: 'otherSite' });
   const credential = credentialIn(request, cookieNameOf(ports.pipeline));
   if (credential === undefined) return void sessionEnded(reply);
+  const named = sessionNamedBy(credential);
+  const waitSeconds = named === undefined ? undefined : ports.requests.take(named);
+  if (waitSeconds !== undefined) return void tooManyRequests(reply, waitSeconds);
   if (tooMany(ports, request, reply)) return undefined;
   const session = await ports.sessions.find(credential);
   if (session) return session;
@@ -207,6 +212,10 @@ async function sessionOf<Deps extends { readonly db: Database }, PrepareDeps>(
 
 function sessionEnded(reply: FastifyReply): FastifyReply {
   return reply.code(401).send({ code: 'sessionEnded' });
+}
+
+function tooManyRequests(reply: FastifyReply, waitSeconds: number): FastifyReply {
+  return reply.code(429).header('Retry-After', String(waitSeconds)).send({ code: 'tooManyRequests' });
 }
 
 function notFound(reply: FastifyReply): FastifyReply {
@@ -230,7 +239,7 @@ function tooMany(
     failures.giveBack(network);
     return undefined;
   }
-  return reply.code(429).header('Retry-After', String(waitSeconds)).send({ code: 'tooManyRequests' });
+  return tooManyRequests(reply, waitSeconds);
 }
 
 function countFailure({ failures, pipeline }: Counting, request: FastifyRequest): void {

@@ -8,6 +8,7 @@ import { idleMs, limitsAt, longestMs, statusOf, type Viewer } from './domain/ses
 import {
   continueSession,
   endSession,
+  findSession,
   insertSession,
   listSessions,
   openSession,
@@ -32,7 +33,7 @@ export function openConsoleSessions(deps: Deps) {
     /** Undefined if the link is unknown, used or too old. */
     open: (link: string) => openByLink(deps, link),
     /** Undefined if the session is unknown or over. */
-    find: (credential: string) => findSession(deps, credential),
+    find: (credential: string) => findOpen(deps, credential),
     list: () => listAll(deps),
     /** False if there is none. */
     end: async (sessionId: string) =>
@@ -76,22 +77,25 @@ async function openByLink({ db, clock, livemode }: Deps, link: string) {
   return { id: parts.id, viewer: viewerOf(row), madeBy, credential: `${parts.id}.${secret}` };
 }
 
-async function findSession({ db, clock, livemode }: Deps, credential: string): Promise<Session | undefined> {
+async function findOpen({ db, clock, livemode }: Deps, credential: string): Promise<Session | undefined> {
   const parts = partsOf(credential);
   if (!parts) return undefined;
+  const { id, hash: sessionHash } = parts;
   const now = clock.now();
-  const { seenAfter, openedAfter } = limitsAt(now);
-  const [row] = await db.run(continueSession, {
-    session_id: parts.id,
-    session_hash: parts.hash,
+  const { seenAfter, openedAfter, seenBefore } = limitsAt(now);
+  const [row] = await db.run(findSession, {
+    session_id: id,
+    session_hash: sessionHash,
     livemode,
     seen_after: seenAfter,
     opened_after: openedAfter,
-    now,
   });
   if (!row) return undefined;
-  const [idle, longest] = [laterBy(now, idleMs), laterBy(row.opened_at, longestMs)];
-  return { id: parts.id, viewer: viewerOf(row), endsAt: idle < longest ? idle : longest };
+  const isWritten = row.seen_at <= seenBefore;
+  if (isWritten) await db.run(continueSession, { session_id: id, seen_before: seenBefore, now });
+  const idle = laterBy(isWritten ? now : row.seen_at, idleMs);
+  const longest = laterBy(row.opened_at, longestMs);
+  return { id, viewer: viewerOf(row), endsAt: idle < longest ? idle : longest };
 }
 
 async function listAll({ db, clock }: Deps) {
@@ -109,6 +113,11 @@ function viewerOf(row: { readonly party_id: string | null; readonly is_operator:
   if (row.is_operator) return { kind: 'operator', ...defined({ partyId }) };
   if (partyId === undefined) throw new Error('A session of the console names neither party nor operator.');
   return { kind: 'party', partyId };
+}
+
+/** The session that a credential names, whatever its secret. */
+export function sessionNamedBy(credential: string): string | undefined {
+  return partsOf(credential)?.id;
 }
 
 function partsOf(credential: string): { readonly id: string; readonly hash: Buffer } | undefined {

@@ -1,5 +1,5 @@
 // Entering the console: a link works once and for ten minutes, its session until it is idle, old or ended.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { defined } from '../../../src/defined.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
 
@@ -125,6 +125,19 @@ describe('a session', () => {
     expect(String(over.headers['set-cookie'])).toContain('Max-Age=0');
   });
 
+  test('is written once a minute, however often it is used', async () => {
+    const { id, cookie } = await enter();
+    const seenAt = async () =>
+      (await service.consoleSessions.list()).find(({ sessionId }) => sessionId === id)?.seenAt;
+    const opened = await seenAt();
+    service.clock.advance(minuteMs - 1);
+    await look(cookie);
+    expect(await seenAt()).toBe(opened);
+    service.clock.advance(1);
+    await look(cookie);
+    expect(await seenAt()).toBe(service.clock.now());
+  });
+
   test('ends after 12 hours of use', async () => {
     const { cookie } = await enter();
     for (let minutes = 0; minutes < 12 * 60 - 10; minutes += 10) {
@@ -226,3 +239,31 @@ test('made-up links and sessions are refused unread once there are too many', as
     await limited.close();
   }
 });
+
+test.each(['/session', '/operator/banks', '/v2/processing/shops'])(
+  'a session that asks too often is refused before the database is asked: %s',
+  async (path) => {
+    const limited = await startTestService({ REQUESTS_PER_SECOND: '1' });
+    try {
+      const { partyId } = await limited.createMerchant();
+      const { credential } = await limited.consoleSessions.makeLink(
+        { kind: 'operator', partyId },
+        'ada@desk',
+      );
+      const opened = await limited.call('POST', sessionUrl, { body: { link: credential }, headers: own });
+      const headers = { ...own, cookie: String(opened.headers['set-cookie']).split(';')[0] ?? '' };
+      const find = vi.spyOn(limited.consoleSessions, 'find');
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => limited.call('GET', `/console/api${path}`, { headers })),
+      );
+      const passed = answers.filter(({ status }) => status === 200).length;
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(passed).toBeGreaterThan(0);
+      expect(passed + refused.length).toBe(20);
+      expect(refused[0]).toMatchObject({ body: { code: 'tooManyRequests' } });
+      expect(find).toHaveBeenCalledTimes(passed);
+    } finally {
+      await limited.close();
+    }
+  },
+);
