@@ -136,13 +136,9 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
   // A link is opened by a click, which sends a POST: what fetches the address for a preview does not use it up.
   routes.post(`${apiPath}/session`, async (request, reply) => {
     if (!isOfThisSite(request, 'always')) return reply.code(403).send({ code: 'otherSite' });
-    const refused = tooMany(ports, request, reply);
-    if (refused) return refused;
-    const opened = await sessions.open(linkIn(request.body));
-    if (!opened) {
-      countFailure(ports, request);
-      return reply.code(410).send({ code: 'linkUnusable' });
-    }
+    const opened = await unlessTooMany(ports, request, reply, () => sessions.open(linkIn(request.body)));
+    if (reply.sent) return reply;
+    if (!opened) return reply.code(410).send({ code: 'linkUnusable' });
     const { id, viewer, madeBy, credential } = opened;
     pipeline.log.info({ consoleSession: id, ...viewer, madeBy }, 'console session opened');
     return reply.header('Set-Cookie', cookieOf(pipeline, credential)).send({ mode });
@@ -203,10 +199,13 @@ async function sessionOf<Deps extends { readonly db: Database }, PrepareDeps>(
   const named = sessionNamedBy(credential);
   const waitSeconds = named === undefined ? undefined : ports.requests.take(named);
   if (waitSeconds !== undefined) return void tooManyRequests(reply, waitSeconds);
-  if (tooMany(ports, request, reply)) return undefined;
-  const session = await ports.sessions.find(credential);
-  if (session) return session;
-  countFailure(ports, request);
+  const { sessions } = ports;
+  const find = () => sessions.find(credential);
+  // Made-up sessions lock no open one out.
+  const session = sessions.hasWorked(credential)
+    ? await find()
+    : await unlessTooMany(ports, request, reply, find);
+  if (session || reply.sent) return session;
   return void sessionEnded(reply.header('Set-Cookie', cookieOf(ports.pipeline, '', 0)));
 }
 
@@ -227,23 +226,25 @@ type Counting = {
   readonly pipeline: { readonly forwarding: { countedAs(request: FastifyRequest): string } };
 };
 
-function tooMany(
+/** Counts as a failure until it has succeeded, so those at the same time do not pass the limit. Undefined also once it has sent 429. */
+async function unlessTooMany<Found>(
   { failures, pipeline }: Counting,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply | undefined {
+  find: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
   const network = networkOf(pipeline.forwarding.countedAs(request));
   const waitSeconds = failures.take(network);
-  if (waitSeconds === undefined) {
-    // Only a failure counts, and that is known later.
-    failures.giveBack(network);
-    return undefined;
+  if (waitSeconds !== undefined) return void tooManyRequests(reply, waitSeconds);
+  let hasFailed = false;
+  try {
+    const found = await find();
+    hasFailed = found === undefined;
+    return found;
+  } finally {
+    // Also when the database is unavailable, which is not the caller's fault.
+    if (!hasFailed) failures.giveBack(network);
   }
-  return tooManyRequests(reply, waitSeconds);
-}
-
-function countFailure({ failures, pipeline }: Counting, request: FastifyRequest): void {
-  failures.take(networkOf(pipeline.forwarding.countedAs(request)));
 }
 
 /** Browsers say which site a request comes from. Those over plain HTTP say it only of a POST, by its origin. */

@@ -21,19 +21,46 @@ export function consoleLinkOf(publicUrl: string, credential: string): string {
 }
 
 export type Session = { readonly id: string; readonly viewer: Viewer; readonly endsAt: Instant };
+const maxWorked = 10_000;
+
 export type ConsoleSessions = ReturnType<typeof openConsoleSessions>;
 
 type Deps = { readonly db: Database; readonly clock: Clock; readonly livemode: boolean };
 
 export function openConsoleSessions(deps: Deps) {
   const { db, clock } = deps;
+  /** The hashes of the secrets that worked on this node, by session, oldest first. */
+  const worked = new Map<string, Buffer>();
+  const hasWorked = (credential: string) => {
+    const parts = partsOf(credential);
+    return parts !== undefined && worked.get(parts.id)?.equals(parts.hash) === true;
+  };
+  const hasWorkedNow = (credential: string) => {
+    const parts = partsOf(credential);
+    if (parts) worked.set(parts.id, parts.hash);
+    for (const oldest of worked.keys()) {
+      if (worked.size <= maxWorked) return;
+      worked.delete(oldest);
+    }
+  };
   return {
     /** The credential of a link that opens a session once. */
     makeLink: (viewer: Viewer, madeBy: string) => makeLink(deps, viewer, madeBy),
     /** Undefined if the link is unknown, used or too old. */
-    open: (link: string) => openByLink(deps, link),
+    async open(link: string) {
+      const opened = await openByLink(deps, link);
+      if (opened) hasWorkedNow(opened.credential);
+      return opened;
+    },
     /** Undefined if the session is unknown or over. */
-    find: (credential: string) => findOpen(deps, credential),
+    async find(credential: string) {
+      const session = await findOpen(deps, credential);
+      if (session) hasWorkedNow(credential);
+      else if (hasWorked(credential)) worked.delete(sessionNamedBy(credential) ?? '');
+      return session;
+    },
+    /** Whether this node has seen it work, from memory alone. The session may have ended since. */
+    hasWorked,
     list: () => listAll(deps),
     /** False if there is none. */
     end: async (sessionId: string) =>

@@ -222,22 +222,38 @@ test('a live console has a cookie of its own, which a browser keeps only from ht
   }
 });
 
-test('made-up links and sessions are refused unread once there are too many', async () => {
-  const limited = await startTestService({ FAILED_AUTHENTICATIONS_PER_MINUTE: '1' });
-  try {
+describe('once there are too many made-up links and sessions', () => {
+  const madeUp = `mandate-console-test=AAAAAAAAAAAA.${'A'.repeat(43)}`;
+  let limited: TestService;
+  let good: string;
+  const lookAs = (cookie: string) => limited.call('GET', sessionUrl, { headers: { ...own, cookie } });
+  const openLink = async () => {
     const { partyId } = await limited.createMerchant();
     const { credential } = await limited.consoleSessions.makeLink({ kind: 'party', partyId }, 'ada@desk');
-    const open = (link: string) => limited.call('POST', sessionUrl, { body: { link }, headers: own });
-    const cookie = `mandate-console-test=AAAAAAAAAAAA.${'A'.repeat(43)}`;
-    const look = () => limited.call('GET', sessionUrl, { headers: { ...own, cookie } });
-    expect((await look()).status).toBe(401);
-    expect((await look()).status).toBe(429);
-    const late = await open(credential);
+    return limited.call('POST', sessionUrl, { body: { link: credential }, headers: own });
+  };
+  beforeAll(async () => {
+    limited = await startTestService({ FAILED_AUTHENTICATIONS_PER_MINUTE: '1' });
+    good = String((await openLink()).headers['set-cookie']).split(';')[0] ?? '';
+  });
+  afterAll(() => limited.close());
+
+  test('more are refused unread, also those at the same time', async () => {
+    const find = vi.spyOn(limited.consoleSessions, 'find');
+    const answers = await Promise.all(Array.from({ length: 5 }, () => lookAs(madeUp)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([401, 429, 429, 429, 429]);
+    expect(find).toHaveBeenCalledTimes(1);
+    const late = await openLink();
     expect(late).toMatchObject({ status: 429, body: { code: 'tooManyRequests' } });
     expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
-  } finally {
-    await limited.close();
-  }
+  });
+
+  test('an open session keeps working until it ends', async () => {
+    expect((await lookAs(good)).status).toBe(200);
+    await limited.consoleSessions.end(/=(\w+)\./.exec(good)?.[1] ?? '');
+    expect((await lookAs(good)).status).toBe(401);
+    expect((await lookAs(good)).status).toBe(429);
+  });
 });
 
 test.each(['/session', '/operator/banks', '/v2/processing/shops'])(
