@@ -16,7 +16,7 @@ import { networkOf } from '../platform/http/request/client-address.ts';
 import type { RateLimit } from '../platform/http/request/rate-limit.ts';
 import { contextOf, requestHandler, type PipelineDeps } from '../platform/http/request-pipeline.ts';
 import { partyShown } from './domain/session.ts';
-import { sessionNamedBy, type ConsoleSessions, type Session } from './sessions.ts';
+import { mayOpenAt, sessionNamedBy, type ConsoleSessions, type Session } from './sessions.ts';
 
 /** What an operator reads of the whole service. */
 export type OperatorView = { readonly name: string; readonly read: () => Promise<unknown> };
@@ -136,6 +136,8 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
   // A link is opened by a click, which sends a POST: what fetches the address for a preview does not use it up.
   routes.post(`${apiPath}/session`, async (request, reply) => {
     if (!isOfThisSite(request, 'always')) return reply.code(403).send({ code: 'otherSite' });
+    if (!mayOpenAt(pipeline.publicUrl(), pipeline.livemode))
+      return reply.code(403).send({ code: 'notHttps' });
     const opened = await unlessTooMany(ports, request, reply, () => sessions.open(linkIn(request.body)));
     if (reply.sent) return reply;
     if (!opened) return reply.code(410).send({ code: 'linkUnusable' });

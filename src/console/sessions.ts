@@ -4,6 +4,7 @@ import { laterBy, type Clock, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import { randomText } from '../ids.ts';
 import type { Database } from '../platform/database/database.ts';
+import { isLoopback } from '../platform/http/loopback.ts';
 import { idleMs, limitsAt, longestMs, statusOf, type Viewer } from './domain/session.ts';
 import {
   continueSession,
@@ -18,6 +19,12 @@ import {
 /** The address of the page that opens a session. What follows the `#` reaches no server, so no log and no preview has it. */
 export function consoleLinkOf(publicUrl: string, credential: string): string {
   return `${publicUrl}/console/enter#${credential}`;
+}
+
+/** The cookie of a live session crosses no network unencrypted. */
+export function mayOpenAt(publicUrl: string, livemode: boolean): boolean {
+  const { protocol, hostname } = new URL(publicUrl);
+  return !livemode || protocol === 'https:' || isLoopback(hostname);
 }
 
 export type Session = { readonly id: string; readonly viewer: Viewer; readonly endsAt: Instant };

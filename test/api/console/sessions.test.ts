@@ -222,6 +222,29 @@ test('a live console has a cookie of its own, which a browser keeps only from ht
   }
 });
 
+test('a live console opens no link at a plain address of a network', async () => {
+  const statusAt = async (publicUrl: string) => {
+    const live = await startTestService({
+      MANDATE_MODE: 'live',
+      PUBLIC_URL: publicUrl,
+      BANK_SECRET: 'a secret of the tests that is long enough',
+    });
+    try {
+      const { partyId } = await live.createMerchant();
+      const { credential } = await live.consoleSessions.makeLink({ kind: 'party', partyId }, 'ada@desk');
+      const { status, headers } = await live.call('POST', sessionUrl, {
+        body: { link: credential },
+        headers: own,
+      });
+      return { status, hasCookie: headers['set-cookie'] !== undefined };
+    } finally {
+      await live.close();
+    }
+  };
+  expect(await statusAt('http://pay.example')).toEqual({ status: 403, hasCookie: false });
+  expect(await statusAt('http://127.0.0.1:8080')).toEqual({ status: 200, hasCookie: true });
+});
+
 describe('once there are too many made-up links and sessions', () => {
   const madeUp = `mandate-console-test=AAAAAAAAAAAA.${'A'.repeat(43)}`;
   let limited: TestService;
