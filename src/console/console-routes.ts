@@ -16,6 +16,7 @@ import { networkOf } from '../platform/http/request/client-address.ts';
 import type { RateLimit } from '../platform/http/request/rate-limit.ts';
 import { contextOf, requestHandler, type PipelineDeps } from '../platform/http/request-pipeline.ts';
 import { partyShown } from './domain/session.ts';
+import { shownBody } from './domain/shown-body.ts';
 import { mayOpenAt, sessionNamedBy, type ConsoleSessions, type Session } from './sessions.ts';
 
 /** What an operator reads of the whole service. */
@@ -57,7 +58,7 @@ export function addConsoleRoutes<Deps extends { readonly db: Database }, Prepare
     for (const endpoint of endpoints) {
       requireRead(endpoint);
       const answer = requestHandler(pipeline, endpoint);
-      routes.get(`${apiPath}${routerPathOf(endpoint.path)}`, async (request, reply) => {
+      routes.get(`${apiPath}${routerPathOf(endpoint.path)}`, { onSend: showBody }, async (request, reply) => {
         const caller = await callerOf(ports, request, reply);
         if (!caller) return reply;
         const context = await contextOf(pipeline, caller, request, reply);
@@ -78,6 +79,10 @@ export function addConsoleRoutes<Deps extends { readonly db: Database }, Prepare
     for (const path of [apiPath, `${apiPath}/*`]) routes.get(path, (_request, reply) => notFound(reply));
     done();
   });
+}
+
+async function showBody(_request: FastifyRequest, _reply: FastifyReply, payload: unknown): Promise<unknown> {
+  return typeof payload === 'string' && payload !== '' ? shownBody(payload) : payload;
 }
 
 /** The console has no acts yet, and an act needs more than a session. */
