@@ -147,6 +147,8 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
     if (reply.sent) return reply;
     if (!opened) return reply.code(410).send({ code: 'linkUnusable' });
     const { id, viewer, madeBy, credential } = opened;
+    const replaced = await sessions.find(credentialIn(request, cookieNameOf(pipeline)) ?? '');
+    if (replaced) await sessions.end(replaced.id);
     pipeline.log.info({ consoleSession: id, ...viewer, madeBy }, 'console session opened');
     return reply.header('Set-Cookie', cookieOf(pipeline, credential)).send({ mode });
   });
@@ -213,7 +215,8 @@ async function sessionOf<Deps extends { readonly db: Database }, PrepareDeps>(
     ? await find()
     : await unlessTooMany(ports, request, reply, find);
   if (session || reply.sent) return session;
-  return void sessionEnded(reply.header('Set-Cookie', cookieOf(ports.pipeline, '', 0)));
+  // The cookie stays: this request may be late, and the browser may have a newer one.
+  return void sessionEnded(reply);
 }
 
 function sessionEnded(reply: FastifyReply): FastifyReply {
