@@ -214,6 +214,7 @@ async function sessionOf<Deps extends { readonly db: Database }, PrepareDeps>(
   const session = sessions.hasWorked(credential)
     ? await find()
     : await unlessTooMany(ports, request, reply, find);
+  if (session) request.consoleSession = session.id;
   if (session || reply.sent) return session;
   // The cookie stays: this request may be late, and the browser may have a newer one.
   return void sessionEnded(reply);

@@ -171,6 +171,22 @@ describe('a session', () => {
     expect((await look(other.cookie)).status).toBe(200);
   });
 
+  test('leaves its ID in the log of each request', async () => {
+    const from = service.logged.length;
+    const { id, credential } = await service.consoleSessions.makeLink({ kind: 'operator' }, 'ada@desk');
+    const { headers } = await use(credential);
+    const cookie = String(headers['set-cookie']).split(';')[0] ?? '';
+    const lines = () => service.logged.slice(from).map((line) => JSON.parse(line) as Record<string, unknown>);
+    for (const path of ['/session', '/operator/banks']) {
+      const before = lines().length;
+      await service.call('GET', `/console/api${path}`, { headers: { ...own, cookie } });
+      const requests = lines()
+        .slice(before)
+        .filter(({ msg }) => msg === 'request');
+      expect(requests).toMatchObject([{ consoleSession: id, operation: 'console' }]);
+    }
+  });
+
   test('is not begun by its link, nor by a made-up secret', async () => {
     const { id, credential } = await link();
     await use(credential);
