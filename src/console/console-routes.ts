@@ -9,7 +9,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { AnyEndpoint } from '../platform/http/endpoint.ts';
 import { scopesOf } from '../platform/http/access.ts';
 import { policyHash } from '../platform/http/pages/csp-hash.ts';
-import { sendPage, textOf } from '../platform/http/pages/inline-page.ts';
+import { sendPage, textOf, zippedOnce } from '../platform/http/pages/inline-page.ts';
 import { pageFiles } from '../platform/http/pages/pages.ts';
 import { routerPathOf } from '../platform/http/paths/router-path.ts';
 import { networkOf } from '../platform/http/request/client-address.ts';
@@ -94,24 +94,24 @@ function requireRead({ method, operation, access }: AnyEndpoint): void {
 /** One document for every path: its script reads the address. It shows nothing of a party, so it needs no session. */
 function addPage(routes: FastifyInstance): void {
   const files = pageFiles('console');
-  const document = async () => {
-    const all = await files();
+  const build = (all: Awaited<ReturnType<typeof files>>) => {
     const [script, style] = [textOf(all.get('console.js')), textOf(all.get('console.css'))];
     const html = textOf(all.get('index.html'))
       .replace('<style></style>', () => `<style>${style}</style>`)
       .replace('<script type="module"></script>', () => `<script type="module">${script}</script>`);
-    return { html, policy: policyOf(script, style) };
+    return { html, policy: policyOf(script, style), zipped: zippedOnce(html) };
   };
+  let built: ReturnType<typeof build> | undefined;
   for (const path of ['/console', '/console/*']) {
     routes.get(path, { exposeHeadRoute: true }, async (request, reply) => {
-      const { html, policy } = await document();
+      const { html, policy, zipped } = (built ??= build(await files()));
       reply.headers({
         'Content-Security-Policy': policy,
         'X-Frame-Options': 'DENY',
         'Cross-Origin-Opener-Policy': 'same-origin',
         'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), usb=()',
       });
-      return sendPage(html, request, reply);
+      return sendPage(html, request, reply, zipped);
     });
   }
 }
@@ -139,7 +139,7 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
   const mode = modeName(pipeline.livemode);
 
   // A link is opened by a click, which sends a POST: what fetches the address for a preview does not use it up.
-  routes.post(`${apiPath}/session`, async (request, reply) => {
+  routes.post(`${apiPath}/session`, { bodyLimit: maxLinkBytes }, async (request, reply) => {
     if (!isOfThisSite(request, 'always')) return reply.code(403).send({ code: 'otherSite' });
     if (!mayOpenAt(pipeline.publicUrl(), pipeline.livemode))
       return reply.code(403).send({ code: 'notHttps' });
@@ -153,7 +153,7 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
     return reply.header('Set-Cookie', cookieOf(pipeline, credential)).send({ mode });
   });
 
-  routes.post(`${apiPath}/session/end`, async (request, reply) => {
+  routes.post(`${apiPath}/session/end`, { bodyLimit: maxLinkBytes }, async (request, reply) => {
     if (!isOfThisSite(request, 'always')) return reply.code(403).send({ code: 'otherSite' });
     const session = await sessionOf(ports, request, reply);
     if (!session) return reply;
@@ -311,7 +311,7 @@ function namesCardNumber({ query }: FastifyRequest): boolean {
 
 function linkIn(body: unknown): string {
   try {
-    const bytes = Buffer.isBuffer(body) && body.length <= maxLinkBytes ? body : undefined;
+    const bytes = Buffer.isBuffer(body) ? body : undefined;
     const { link } = JSON.parse(bytes?.toString() ?? '{}') as { readonly link?: unknown };
     return typeof link === 'string' ? link : '';
   } catch {
