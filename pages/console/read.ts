@@ -84,5 +84,5 @@ export type Shop = {
 export function useShops(mode: SessionFacts['mode']): Loaded<readonly Shop[]> {
   const shops = useRead<readonly Shop[]>('/v2/processing/shops');
   if (shops.is !== 'there') return shops;
-  return { is: 'there', value: shops.value.filter(({ realm }) => realm === mode) };
+  return { is: 'there', value: shops.value.filter((shop) => shop.realm === mode) };
 }

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const zip = promisify(gzip);
 
-/** For a page that is the same for everyone: it is compressed once, when a browser first wants it so. */
+/** For a page that does not change: it is compressed once, when a browser first wants it so. */
 export function zippedOnce(html: string): () => Promise<Buffer> {
   let zipped: Promise<Buffer> | undefined;
   return () => (zipped ??= zip(html));
