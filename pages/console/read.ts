@@ -72,3 +72,17 @@ export function useRead<T>(path: string, filters: Filters = {}): Loaded<T> {
   }, [wanted]);
   return latest?.of === wanted ? latest.loaded : { is: 'loading' };
 }
+
+export type Shop = {
+  readonly id: string;
+  readonly currency: string;
+  readonly details: { readonly name: string };
+  readonly realm: SessionFacts['mode'];
+};
+
+/** Those of the mode alone: a database that became live still has the shops of its sandbox. */
+export function useShops(mode: SessionFacts['mode']): Loaded<readonly Shop[]> {
+  const shops = useRead<readonly Shop[]>('/v2/processing/shops');
+  if (shops.is !== 'there') return shops;
+  return { is: 'there', value: shops.value.filter((shop) => shop.realm === mode) };
+}

@@ -603,6 +603,7 @@ export function buildService(
     endpoints: consoleEndpoints,
     operatorViews: operatorViews({ database, clock, jobs }),
     merchants,
+    requests: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
     failures: failuresPerMinute(),
   });
   addPages(app, config.mode);

@@ -9,14 +9,15 @@ import type { Database } from '../platform/database/database.ts';
 import type { AnyEndpoint } from '../platform/http/endpoint.ts';
 import { scopesOf } from '../platform/http/access.ts';
 import { policyHash } from '../platform/http/pages/csp-hash.ts';
-import { sendPage, textOf } from '../platform/http/pages/inline-page.ts';
+import { sendPage, textOf, zippedOnce } from '../platform/http/pages/inline-page.ts';
 import { pageFiles } from '../platform/http/pages/pages.ts';
 import { routerPathOf } from '../platform/http/paths/router-path.ts';
 import { networkOf } from '../platform/http/request/client-address.ts';
 import type { RateLimit } from '../platform/http/request/rate-limit.ts';
 import { contextOf, requestHandler, type PipelineDeps } from '../platform/http/request-pipeline.ts';
 import { partyShown } from './domain/session.ts';
-import type { ConsoleSessions, Session } from './sessions.ts';
+import { shownBody } from './domain/shown-body.ts';
+import { mayOpenAt, sessionNamedBy, type ConsoleSessions, type Session } from './sessions.ts';
 
 /** What an operator reads of the whole service. */
 export type OperatorView = { readonly name: string; readonly read: () => Promise<unknown> };
@@ -28,6 +29,8 @@ export type ConsolePorts<Deps extends { readonly db: Database }, PrepareDeps> = 
   readonly endpoints: readonly AnyEndpoint<Deps, PrepareDeps>[];
   readonly operatorViews: readonly OperatorView[];
   readonly merchants: Pick<Merchants, 'party'>;
+  /** Of each session, whatever it reads. */
+  readonly requests: RateLimit;
   /** Of made-up links and sessions, by network. */
   readonly failures: RateLimit;
 };
@@ -55,7 +58,7 @@ export function addConsoleRoutes<Deps extends { readonly db: Database }, Prepare
     for (const endpoint of endpoints) {
       requireRead(endpoint);
       const answer = requestHandler(pipeline, endpoint);
-      routes.get(`${apiPath}${routerPathOf(endpoint.path)}`, async (request, reply) => {
+      routes.get(`${apiPath}${routerPathOf(endpoint.path)}`, { onSend: showBody }, async (request, reply) => {
         const caller = await callerOf(ports, request, reply);
         if (!caller) return reply;
         const context = await contextOf(pipeline, caller, request, reply);
@@ -78,6 +81,10 @@ export function addConsoleRoutes<Deps extends { readonly db: Database }, Prepare
   });
 }
 
+async function showBody(_request: FastifyRequest, _reply: FastifyReply, payload: unknown): Promise<unknown> {
+  return typeof payload === 'string' && payload !== '' ? shownBody(payload) : payload;
+}
+
 /** The console has no acts yet, and an act needs more than a session. */
 function requireRead({ method, operation, access }: AnyEndpoint): void {
   if (method !== 'GET' || scopesOf(access).some((scope) => !scope.endsWith(':read')))
@@ -87,24 +94,24 @@ function requireRead({ method, operation, access }: AnyEndpoint): void {
 /** One document for every path: its script reads the address. It shows nothing of a party, so it needs no session. */
 function addPage(routes: FastifyInstance): void {
   const files = pageFiles('console');
-  const document = async () => {
-    const all = await files();
+  const build = (all: Awaited<ReturnType<typeof files>>) => {
     const [script, style] = [textOf(all.get('console.js')), textOf(all.get('console.css'))];
     const html = textOf(all.get('index.html'))
       .replace('<style></style>', () => `<style>${style}</style>`)
       .replace('<script type="module"></script>', () => `<script type="module">${script}</script>`);
-    return { html, policy: policyOf(script, style) };
+    return { html, policy: policyOf(script, style), zipped: zippedOnce(html) };
   };
+  let built: ReturnType<typeof build> | undefined;
   for (const path of ['/console', '/console/*']) {
     routes.get(path, { exposeHeadRoute: true }, async (request, reply) => {
-      const { html, policy } = await document();
+      const { html, policy, zipped } = (built ??= build(await files()));
       reply.headers({
         'Content-Security-Policy': policy,
         'X-Frame-Options': 'DENY',
         'Cross-Origin-Opener-Policy': 'same-origin',
         'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), usb=()',
       });
-      return sendPage(html, request, reply);
+      return sendPage(html, request, reply, zipped);
     });
   }
 }
@@ -132,21 +139,21 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
   const mode = modeName(pipeline.livemode);
 
   // A link is opened by a click, which sends a POST: what fetches the address for a preview does not use it up.
-  routes.post(`${apiPath}/session`, async (request, reply) => {
+  routes.post(`${apiPath}/session`, { bodyLimit: maxLinkBytes }, async (request, reply) => {
     if (!isOfThisSite(request, 'always')) return reply.code(403).send({ code: 'otherSite' });
-    const refused = tooMany(ports, request, reply);
-    if (refused) return refused;
-    const opened = await sessions.open(linkIn(request.body));
-    if (!opened) {
-      countFailure(ports, request);
-      return reply.code(410).send({ code: 'linkUnusable' });
-    }
+    if (!mayOpenAt(pipeline.publicUrl(), pipeline.livemode))
+      return reply.code(403).send({ code: 'notHttps' });
+    const opened = await unlessTooMany(ports, request, reply, () => sessions.open(linkIn(request.body)));
+    if (reply.sent) return reply;
+    if (!opened) return reply.code(410).send({ code: 'linkUnusable' });
     const { id, viewer, madeBy, credential } = opened;
+    const replaced = await sessions.find(credentialIn(request, cookieNameOf(pipeline)) ?? '');
+    if (replaced) await sessions.end(replaced.id);
     pipeline.log.info({ consoleSession: id, ...viewer, madeBy }, 'console session opened');
     return reply.header('Set-Cookie', cookieOf(pipeline, credential)).send({ mode });
   });
 
-  routes.post(`${apiPath}/session/end`, async (request, reply) => {
+  routes.post(`${apiPath}/session/end`, { bodyLimit: maxLinkBytes }, async (request, reply) => {
     if (!isOfThisSite(request, 'always')) return reply.code(403).send({ code: 'otherSite' });
     const session = await sessionOf(ports, request, reply);
     if (!session) return reply;
@@ -198,15 +205,27 @@ async function sessionOf<Deps extends { readonly db: Database }, PrepareDeps>(
   if (!isOfThisSite(request, 'ifSaid')) return void reply.code(403).send({ code: 'otherSite' });
   const credential = credentialIn(request, cookieNameOf(ports.pipeline));
   if (credential === undefined) return void sessionEnded(reply);
-  if (tooMany(ports, request, reply)) return undefined;
-  const session = await ports.sessions.find(credential);
-  if (session) return session;
-  countFailure(ports, request);
-  return void sessionEnded(reply.header('Set-Cookie', cookieOf(ports.pipeline, '', 0)));
+  const named = sessionNamedBy(credential);
+  const waitSeconds = named === undefined ? undefined : ports.requests.take(named);
+  if (waitSeconds !== undefined) return void tooManyRequests(reply, waitSeconds);
+  const { sessions } = ports;
+  const find = () => sessions.find(credential);
+  // Made-up sessions lock no open one out.
+  const session = sessions.hasWorked(credential)
+    ? await find()
+    : await unlessTooMany(ports, request, reply, find);
+  if (session) request.consoleSession = session.id;
+  if (session || reply.sent) return session;
+  // The cookie stays: this request may be late, and the browser may have a newer one.
+  return void sessionEnded(reply);
 }
 
 function sessionEnded(reply: FastifyReply): FastifyReply {
   return reply.code(401).send({ code: 'sessionEnded' });
+}
+
+function tooManyRequests(reply: FastifyReply, waitSeconds: number): FastifyReply {
+  return reply.code(429).header('Retry-After', String(waitSeconds)).send({ code: 'tooManyRequests' });
 }
 
 function notFound(reply: FastifyReply): FastifyReply {
@@ -218,23 +237,25 @@ type Counting = {
   readonly pipeline: { readonly forwarding: { countedAs(request: FastifyRequest): string } };
 };
 
-function tooMany(
+/** Counts as a failure until it has succeeded, so those at the same time do not pass the limit. Undefined also once it has sent 429. */
+async function unlessTooMany<Found>(
   { failures, pipeline }: Counting,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply | undefined {
+  find: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
   const network = networkOf(pipeline.forwarding.countedAs(request));
   const waitSeconds = failures.take(network);
-  if (waitSeconds === undefined) {
-    // Only a failure counts, and that is known later.
-    failures.giveBack(network);
-    return undefined;
+  if (waitSeconds !== undefined) return void tooManyRequests(reply, waitSeconds);
+  let hasFailed = false;
+  try {
+    const found = await find();
+    hasFailed = found === undefined;
+    return found;
+  } finally {
+    // Also when the database is unavailable, which is not the caller's fault.
+    if (!hasFailed) failures.giveBack(network);
   }
-  return reply.code(429).header('Retry-After', String(waitSeconds)).send({ code: 'tooManyRequests' });
-}
-
-function countFailure({ failures, pipeline }: Counting, request: FastifyRequest): void {
-  failures.take(networkOf(pipeline.forwarding.countedAs(request)));
 }
 
 /** Browsers say which site a request comes from. Those over plain HTTP say it only of a POST, by its origin. */
@@ -290,7 +311,7 @@ function namesCardNumber({ query }: FastifyRequest): boolean {
 
 function linkIn(body: unknown): string {
   try {
-    const bytes = Buffer.isBuffer(body) && body.length <= maxLinkBytes ? body : undefined;
+    const bytes = Buffer.isBuffer(body) ? body : undefined;
     const { link } = JSON.parse(bytes?.toString() ?? '{}') as { readonly link?: unknown };
     return typeof link === 'string' ? link : '';
   } catch {

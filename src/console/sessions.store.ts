@@ -30,21 +30,28 @@ export const openSession = statement({
          returning party_id, is_operator, made_by`,
 });
 
-export const continueSession = statement({
-  name: 'continue_console_session',
+export const findSession = statement({
+  name: 'find_console_session',
   parameters: {
     session_id: 'text',
     session_hash: 'bytea',
     livemode: 'bool',
     seen_after: 'timestamptz',
     opened_after: 'timestamptz',
-    now: 'timestamptz',
   },
-  row: { ...viewer, opened_at: 'timestamptz' },
-  text: `update console_session set seen_at = greatest(seen_at, :now)
+  row: { ...viewer, opened_at: 'timestamptz', seen_at: 'timestamptz' },
+  text: `select party_id, is_operator, opened_at, seen_at from console_session
          where session_id = :session_id and session_hash = :session_hash and livemode = :livemode
-           and ended_at is null and seen_at > :seen_after and opened_at > :opened_after
-         returning party_id, is_operator, opened_at`,
+           and ended_at is null and seen_at > :seen_after and opened_at > :opened_after`,
+});
+
+/** Of many requests at once, one writes. */
+export const continueSession = statement({
+  name: 'continue_console_session',
+  parameters: { session_id: 'text', seen_before: 'timestamptz', now: 'timestamptz' },
+  row: {},
+  text: `update console_session set seen_at = :now
+         where session_id = :session_id and ended_at is null and seen_at <= :seen_before`,
 });
 
 export const endSession = statement({

@@ -4,10 +4,12 @@ import { laterBy, type Clock, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import { randomText } from '../ids.ts';
 import type { Database } from '../platform/database/database.ts';
+import { isLoopback } from '../platform/http/loopback.ts';
 import { idleMs, limitsAt, longestMs, statusOf, type Viewer } from './domain/session.ts';
 import {
   continueSession,
   endSession,
+  findSession,
   insertSession,
   listSessions,
   openSession,
@@ -19,20 +21,53 @@ export function consoleLinkOf(publicUrl: string, credential: string): string {
   return `${publicUrl}/console/enter#${credential}`;
 }
 
+/** The cookie of a live session crosses no network unencrypted. */
+export function mayOpenAt(publicUrl: string, livemode: boolean): boolean {
+  const { protocol, hostname } = new URL(publicUrl);
+  return !livemode || protocol === 'https:' || isLoopback(hostname);
+}
+
 export type Session = { readonly id: string; readonly viewer: Viewer; readonly endsAt: Instant };
+const maxWorked = 10_000;
+
 export type ConsoleSessions = ReturnType<typeof openConsoleSessions>;
 
 type Deps = { readonly db: Database; readonly clock: Clock; readonly livemode: boolean };
 
 export function openConsoleSessions(deps: Deps) {
   const { db, clock } = deps;
+  /** The hashes of the secrets that worked on this node, by session, oldest first. */
+  const worked = new Map<string, Buffer>();
+  const hasWorked = (credential: string) => {
+    const parts = partsOf(credential);
+    return parts !== undefined && worked.get(parts.id)?.equals(parts.hash) === true;
+  };
+  const hasWorkedNow = (credential: string) => {
+    const parts = partsOf(credential);
+    if (parts) worked.set(parts.id, parts.hash);
+    for (const oldest of worked.keys()) {
+      if (worked.size <= maxWorked) return;
+      worked.delete(oldest);
+    }
+  };
   return {
     /** The credential of a link that opens a session once. */
     makeLink: (viewer: Viewer, madeBy: string) => makeLink(deps, viewer, madeBy),
     /** Undefined if the link is unknown, used or too old. */
-    open: (link: string) => openByLink(deps, link),
+    async open(link: string) {
+      const opened = await openByLink(deps, link);
+      if (opened) hasWorkedNow(opened.credential);
+      return opened;
+    },
     /** Undefined if the session is unknown or over. */
-    find: (credential: string) => findSession(deps, credential),
+    async find(credential: string) {
+      const session = await findOpen(deps, credential);
+      if (session) hasWorkedNow(credential);
+      else if (hasWorked(credential)) worked.delete(sessionNamedBy(credential) ?? '');
+      return session;
+    },
+    /** Whether this node has seen it work, from memory alone. The session may have ended since. */
+    hasWorked,
     list: () => listAll(deps),
     /** False if there is none. */
     end: async (sessionId: string) =>
@@ -76,22 +111,25 @@ async function openByLink({ db, clock, livemode }: Deps, link: string) {
   return { id: parts.id, viewer: viewerOf(row), madeBy, credential: `${parts.id}.${secret}` };
 }
 
-async function findSession({ db, clock, livemode }: Deps, credential: string): Promise<Session | undefined> {
+async function findOpen({ db, clock, livemode }: Deps, credential: string): Promise<Session | undefined> {
   const parts = partsOf(credential);
   if (!parts) return undefined;
+  const { id, hash: sessionHash } = parts;
   const now = clock.now();
-  const { seenAfter, openedAfter } = limitsAt(now);
-  const [row] = await db.run(continueSession, {
-    session_id: parts.id,
-    session_hash: parts.hash,
+  const { seenAfter, openedAfter, seenBefore } = limitsAt(now);
+  const [row] = await db.run(findSession, {
+    session_id: id,
+    session_hash: sessionHash,
     livemode,
     seen_after: seenAfter,
     opened_after: openedAfter,
-    now,
   });
   if (!row) return undefined;
-  const [idle, longest] = [laterBy(now, idleMs), laterBy(row.opened_at, longestMs)];
-  return { id: parts.id, viewer: viewerOf(row), endsAt: idle < longest ? idle : longest };
+  const isWritten = row.seen_at <= seenBefore;
+  if (isWritten) await db.run(continueSession, { session_id: id, seen_before: seenBefore, now });
+  const idle = laterBy(isWritten ? now : row.seen_at, idleMs);
+  const longest = laterBy(row.opened_at, longestMs);
+  return { id, viewer: viewerOf(row), endsAt: idle < longest ? idle : longest };
 }
 
 async function listAll({ db, clock }: Deps) {
@@ -109,6 +147,11 @@ function viewerOf(row: { readonly party_id: string | null; readonly is_operator:
   if (row.is_operator) return { kind: 'operator', ...defined({ partyId }) };
   if (partyId === undefined) throw new Error('A session of the console names neither party nor operator.');
   return { kind: 'party', partyId };
+}
+
+/** The session that a credential names, whatever its secret. */
+export function sessionNamedBy(credential: string): string | undefined {
+  return partsOf(credential)?.id;
 }
 
 function partsOf(credential: string): { readonly id: string; readonly hash: Buffer } | undefined {

@@ -1633,10 +1633,8 @@ set stopped_at = null, stopped_because = null, confirmed_because = $1::text, rep
 where bank_id = $3::text and stopped_at is not null returning bank_id;
 
 -- continue_console_session
-update console_session set seen_at = greatest(seen_at, $1::timestamptz)
-where session_id = $2::text and session_hash = $3::bytea and livemode = $4::bool
-and ended_at is null and seen_at > $5::timestamptz and opened_at > $6::timestamptz
-returning party_id, is_operator, opened_at;
+update console_session set seen_at = $1::timestamptz
+where session_id = $2::text and ended_at is null and seen_at <= $3::timestamptz;
 
 -- copy_to_search_invoice
 with fresh as materialized (
@@ -2721,6 +2719,11 @@ from cases;
 
 -- find_charge_undo
 select amount_minor, is_refused, stuck_at from charge_undo where invoice_id = $1::text and payment_id = $2::text and operation = $3::text;
+
+-- find_console_session
+select party_id, is_operator, opened_at, seen_at from console_session
+where session_id = $1::text and session_hash = $2::bytea and livemode = $3::bool
+and ended_at is null and seen_at > $4::timestamptz and opened_at > $5::timestamptz;
 
 -- find_end_of_reconciliation_page
 select least(

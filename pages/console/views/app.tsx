@@ -50,10 +50,10 @@ function View({ session }: { readonly session: SessionFacts }) {
   if (page === 'payouts' && first !== undefined) return <PayoutPage id={first} />;
   if (page === 'webhooks' && first !== undefined) return <WebhookPage id={first} />;
   if (ids.length > 0) return <NoPage />;
-  if (page === 'payments') return <Payments />;
+  if (page === 'payments') return <Payments mode={session.mode} />;
   if (page === 'payouts') return <Payouts />;
   if (page === 'webhooks') return <Webhooks />;
-  if (page === 'series') return <SeriesList />;
+  if (page === 'series') return <SeriesList mode={session.mode} />;
   return <NoPage />;
 }
 

@@ -5,7 +5,7 @@ import { hasEnded, send } from '../read.ts';
 import { changeLanguage, say } from '../words/words.ts';
 import { Heading, problemText } from './parts.tsx';
 
-/** What follows the # is the link's secret. It leaves the address at once, so that no history keeps it. */
+/** What follows the # is the link's secret. It leaves the address at once; a browser may still keep it in its history. */
 let link = '';
 
 export function Enter() {

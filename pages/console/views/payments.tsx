@@ -1,7 +1,7 @@
 // The list of payments, with one box for every kind of search.
 import { useState } from 'preact/hooks';
 import { filter, place, type Filters } from '../place.ts';
-import { read, useRead } from '../read.ts';
+import { read, useRead, useShops, type SessionFacts, type Shop } from '../read.ts';
 import { searchesFor, type Search } from '../search-box.ts';
 import { timeText } from '../formats.ts';
 import { fill, say } from '../words/words.ts';
@@ -38,16 +38,15 @@ export type PaymentPage = {
   readonly asOf: string;
   readonly rebuilding?: boolean;
 };
-type Shop = { readonly id: string; readonly currency: string; readonly details: { readonly name: string } };
 
 const statuses = ['pending', 'processed', 'captured', 'refunded', 'cancelled', 'failed'];
 const periods = ['1', '7', '30', '90', '365'] as const;
 const dayMs = 24 * 3_600_000;
 const rows = '50';
 
-export function Payments() {
+export function Payments({ mode }: Pick<SessionFacts, 'mode'>) {
   const words = say();
-  const shops = useRead<readonly Shop[]>('/v2/processing/shops');
+  const shops = useShops(mode);
   return (
     <>
       <Heading text={words.nav.payments} lead={words.payments.lead} />

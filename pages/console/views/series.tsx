@@ -2,13 +2,12 @@
 import { useState } from 'preact/hooks';
 import { timeText } from '../formats.ts';
 import { place } from '../place.ts';
-import { useRead } from '../read.ts';
+import { useRead, useShops, type SessionFacts } from '../read.ts';
 import { fill, say } from '../words/words.ts';
 import { Amount, Empty, Facts, Heading, Link, Status, Table, Time, Timeline, Whole } from './parts.tsx';
 import type { TimelineItem } from './parts.tsx';
 import { cardText, type Payment, type PaymentPage } from './payments.tsx';
 
-type Shop = { readonly id: string };
 type Series = {
   readonly seriesID: string;
   readonly status: string;
@@ -23,9 +22,9 @@ type Series = {
 
 const dayMs = 24 * 3_600_000;
 
-export function SeriesList() {
+export function SeriesList({ mode }: Pick<SessionFacts, 'mode'>) {
   const { nav, series: words } = say();
-  const shops = useRead<readonly Shop[]>('/v2/processing/shops');
+  const shops = useShops(mode);
   return (
     <>
       <Heading text={nav.series} lead={words.lead} />

@@ -16,12 +16,14 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const run = (...words: string[]) =>
+const run = (...words: string[]) => runWith({}, ...words);
+const runWith = (settings: Record<string, string>, ...words: string[]) =>
   commandLine(['console', ...words], {
     DATABASE_URL: service.testDatabase.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     MANDATE_DATA: '/nonexistent',
     PUBLIC_URL: 'https://pay.example',
+    ...settings,
   });
 const open = (output: string) => service.consoleSessions.open(output.trim().split('#')[1] ?? '');
 
@@ -51,6 +53,23 @@ test.each([
   const { code, output, errors } = await run(...words);
   expect({ code, output }).toEqual({ code: 1, output: '' });
   expect(errors).toMatch(says);
+});
+
+test('a live link is made only for an address that is not plain', async () => {
+  const masterKey = 'xIRmjtfwL9GGfTQrmVrYsTugHVIGYTJIdyaakdofOPk=';
+  const mode = { MANDATE_MODE: 'live', BANK_SECRET: 'a secret of the tests that is long enough' };
+  const live = await startTestService({ ...mode, MANDATE_MASTER_KEY: masterKey });
+  const settings = { ...mode, DATABASE_URL: live.testDatabase.url, MANDATE_MASTER_KEY: masterKey };
+  const linkAt = (url: string) => runWith({ ...settings, PUBLIC_URL: url }, 'link', '--operator');
+  try {
+    const { code, output, errors } = await linkAt('http://pay.example');
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    expect(errors).toContain('PUBLIC_URL is not https');
+    expect(await live.consoleSessions.list()).toEqual([]);
+    expect(await linkAt('http://127.0.0.1:8080')).toMatchObject({ code: 0 });
+  } finally {
+    await live.close();
+  }
 });
 
 test('links and sessions are listed with who made them, and end', async () => {

@@ -1,6 +1,6 @@
 // mandate console: links that open the console, and the sessions that they opened.
 import { hostname, userInfo } from 'node:os';
-import { consoleLinkOf, openConsoleSessions } from '../../console/sessions.ts';
+import { consoleLinkOf, mayOpenAt, openConsoleSessions } from '../../console/sessions.ts';
 import type { Viewer } from '../../console/domain/session.ts';
 import type { Foundation } from '../../app/compose.ts';
 import { defined } from '../../defined.ts';
@@ -18,6 +18,8 @@ export async function makeLink(options: {
   const madeBy = `${userName()}@${hostname()}`;
   const { id, link } = await withFoundation(async (foundation) => {
     const { database, config } = foundation;
+    if (!mayOpenAt(config.publicUrl, livemodeOf(config.mode)))
+      throw new Error('PUBLIC_URL is not https. A live console opens only at an https address, so set it.');
     if (viewer.partyId !== undefined) await requireParty(database, viewer.partyId);
     const made = await sessionsOf(foundation).makeLink(viewer, madeBy);
     const { mode, dataFolder, publicUrl } = config;

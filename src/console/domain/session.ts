@@ -10,6 +10,8 @@ const minuteMs = 60_000;
 const linkMs = 10 * minuteMs;
 export const idleMs = 15 * minuteMs;
 export const longestMs = 12 * 60 * minuteMs;
+/** A session in use is written so often, so it may count as idle that much early. */
+const writtenMs = minuteMs;
 /** Ended sessions stay on the list of who was given a link. */
 const keptMs = 30 * 24 * 60 * minuteMs;
 
@@ -18,6 +20,7 @@ export function limitsAt(now: Instant) {
   return {
     linkedAfter: laterBy(now, -linkMs),
     seenAfter: laterBy(now, -idleMs),
+    seenBefore: laterBy(now, -writtenMs),
     openedAfter: laterBy(now, -longestMs),
     createdAfter: laterBy(now, -keptMs),
   };

@@ -49,6 +49,8 @@ declare module 'fastify' {
     operation: string;
     contentType: string;
     context: RequestContext | undefined;
+    /** The session of the console that asks, known also where no operation is called. */
+    consoleSession: string | undefined;
     createdId: string | undefined;
     startedAtMs: number;
   }
@@ -103,6 +105,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   app.decorateRequest('operation', 'unknown');
   app.decorateRequest('contentType', '');
   app.decorateRequest('context', undefined);
+  app.decorateRequest('consoleSession', undefined);
   app.decorateRequest('createdId', undefined);
   app.decorateRequest('startedAtMs', 0);
 
@@ -129,6 +132,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
       {
         partyId: caller?.partyId,
         keyId: caller?.kind === 'apiKey' ? caller.keyId : undefined,
+        consoleSession: request.consoleSession,
         tokenFor: caller && caller.kind !== 'apiKey' ? `${caller.kind} ${caller.entityId}` : undefined,
         requestId: reply.getHeader('x-request-id'),
         operation: request.operation,

@@ -1,5 +1,5 @@
 // Entering the console: a link works once and for ten minutes, its session until it is idle, old or ended.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { defined } from '../../../src/defined.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
 
@@ -69,7 +69,7 @@ describe('a link', () => {
     expect((await use(credential)).status).toBe(410);
   });
 
-  test.each(['', 'x', '{}', 'AAAAAAAAAAAA.AAAA', `AAAAAAAAAAAA.${'A'.repeat(43)}`, 'A'.repeat(5_000)])(
+  test.each(['', 'x', '{}', 'AAAAAAAAAAAA.AAAA', `AAAAAAAAAAAA.${'A'.repeat(43)}`, 'A'.repeat(900)])(
     'that is made up does not work: %s',
     async (credential) => expect((await use(credential)).status).toBe(410),
   );
@@ -99,6 +99,15 @@ describe('a link', () => {
   });
 });
 
+test('a body that is larger than a link is not read', async () => {
+  const { cookie } = await enter();
+  for (const path of [sessionUrl, `${sessionUrl}/end`]) {
+    const answer = await service.call('POST', path, { body: 'x'.repeat(1_001), headers: { ...own, cookie } });
+    expect(answer.status).toBe(413);
+  }
+  expect((await look(cookie)).status).toBe(200);
+});
+
 describe('a session', () => {
   test('says whose pages it shows', async () => {
     const { cookie } = await enter();
@@ -122,7 +131,21 @@ describe('a session', () => {
     service.clock.advance(15 * minuteMs);
     const over = await look(cookie);
     expect(over).toMatchObject({ status: 401, body: { code: 'sessionEnded' } });
-    expect(String(over.headers['set-cookie'])).toContain('Max-Age=0');
+    // It may be late, and the browser may have a newer session by now.
+    expect(over.headers['set-cookie']).toBeUndefined();
+  });
+
+  test('is written once a minute, however often it is used', async () => {
+    const { id, cookie } = await enter();
+    const seenAt = async () =>
+      (await service.consoleSessions.list()).find(({ sessionId }) => sessionId === id)?.seenAt;
+    const opened = await seenAt();
+    service.clock.advance(minuteMs - 1);
+    await look(cookie);
+    expect(await seenAt()).toBe(opened);
+    service.clock.advance(1);
+    await look(cookie);
+    expect(await seenAt()).toBe(service.clock.now());
   });
 
   test('ends after 12 hours of use', async () => {
@@ -139,11 +162,38 @@ describe('a session', () => {
     const [left, ended] = [await enter(), await enter()];
     const headers = { ...own, cookie: left.cookie };
     const leave = () => service.call('POST', `${sessionUrl}/end`, { headers });
-    expect((await leave()).status).toBe(204);
+    const gone = await leave();
+    expect(gone.status).toBe(204);
+    expect(String(gone.headers['set-cookie'])).toContain('Max-Age=0');
     expect((await leave()).status).toBe(401);
     expect((await look(left.cookie)).status).toBe(401);
     await service.consoleSessions.end(ended.id);
     expect((await look(ended.cookie)).status).toBe(401);
+  });
+
+  test('ends once another takes its place in the browser', async () => {
+    const [old, other] = [await enter(), await enter()];
+    const made = await link();
+    expect((await use(made.credential, { ...own, cookie: old.cookie })).status).toBe(200);
+    expect((await look(old.cookie)).status).toBe(401);
+    expect((await use('x', { ...own, cookie: other.cookie })).status).toBe(410);
+    expect((await look(other.cookie)).status).toBe(200);
+  });
+
+  test('leaves its ID in the log of each request', async () => {
+    const from = service.logged.length;
+    const { id, credential } = await service.consoleSessions.makeLink({ kind: 'operator' }, 'ada@desk');
+    const { headers } = await use(credential);
+    const cookie = String(headers['set-cookie']).split(';')[0] ?? '';
+    const lines = () => service.logged.slice(from).map((line) => JSON.parse(line) as Record<string, unknown>);
+    for (const path of ['/session', '/operator/banks']) {
+      const before = lines().length;
+      await service.call('GET', `/console/api${path}`, { headers: { ...own, cookie } });
+      const requests = lines()
+        .slice(before)
+        .filter(({ msg }) => msg === 'request');
+      expect(requests).toMatchObject([{ consoleSession: id, operation: 'console' }]);
+    }
   });
 
   test('is not begun by its link, nor by a made-up secret', async () => {
@@ -209,20 +259,87 @@ test('a live console has a cookie of its own, which a browser keeps only from ht
   }
 });
 
-test('made-up links and sessions are refused unread once there are too many', async () => {
-  const limited = await startTestService({ FAILED_AUTHENTICATIONS_PER_MINUTE: '1' });
-  try {
+test('a live console opens no link at a plain address of a network', async () => {
+  const statusAt = async (publicUrl: string) => {
+    const live = await startTestService({
+      MANDATE_MODE: 'live',
+      PUBLIC_URL: publicUrl,
+      BANK_SECRET: 'a secret of the tests that is long enough',
+    });
+    try {
+      const { partyId } = await live.createMerchant();
+      const { credential } = await live.consoleSessions.makeLink({ kind: 'party', partyId }, 'ada@desk');
+      const { status, headers } = await live.call('POST', sessionUrl, {
+        body: { link: credential },
+        headers: own,
+      });
+      return { status, hasCookie: headers['set-cookie'] !== undefined };
+    } finally {
+      await live.close();
+    }
+  };
+  expect(await statusAt('http://pay.example')).toEqual({ status: 403, hasCookie: false });
+  expect(await statusAt('http://127.0.0.1:8080')).toEqual({ status: 200, hasCookie: true });
+});
+
+describe('once there are too many made-up links and sessions', () => {
+  const madeUp = `mandate-console-test=AAAAAAAAAAAA.${'A'.repeat(43)}`;
+  let limited: TestService;
+  let good: string;
+  const lookAs = (cookie: string) => limited.call('GET', sessionUrl, { headers: { ...own, cookie } });
+  const openLink = async () => {
     const { partyId } = await limited.createMerchant();
     const { credential } = await limited.consoleSessions.makeLink({ kind: 'party', partyId }, 'ada@desk');
-    const open = (link: string) => limited.call('POST', sessionUrl, { body: { link }, headers: own });
-    const cookie = `mandate-console-test=AAAAAAAAAAAA.${'A'.repeat(43)}`;
-    const look = () => limited.call('GET', sessionUrl, { headers: { ...own, cookie } });
-    expect((await look()).status).toBe(401);
-    expect((await look()).status).toBe(429);
-    const late = await open(credential);
+    return limited.call('POST', sessionUrl, { body: { link: credential }, headers: own });
+  };
+  beforeAll(async () => {
+    limited = await startTestService({ FAILED_AUTHENTICATIONS_PER_MINUTE: '1' });
+    good = String((await openLink()).headers['set-cookie']).split(';')[0] ?? '';
+  });
+  afterAll(() => limited.close());
+
+  test('more are refused unread, also those at the same time', async () => {
+    const find = vi.spyOn(limited.consoleSessions, 'find');
+    const answers = await Promise.all(Array.from({ length: 5 }, () => lookAs(madeUp)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([401, 429, 429, 429, 429]);
+    expect(find).toHaveBeenCalledTimes(1);
+    const late = await openLink();
     expect(late).toMatchObject({ status: 429, body: { code: 'tooManyRequests' } });
     expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
-  } finally {
-    await limited.close();
-  }
+  });
+
+  test('an open session keeps working until it ends', async () => {
+    expect((await lookAs(good)).status).toBe(200);
+    await limited.consoleSessions.end(/=(\w+)\./.exec(good)?.[1] ?? '');
+    expect((await lookAs(good)).status).toBe(401);
+    expect((await lookAs(good)).status).toBe(429);
+  });
 });
+
+test.each(['/session', '/operator/banks', '/v2/processing/shops'])(
+  'a session that asks too often is refused before the database is asked: %s',
+  async (path) => {
+    const limited = await startTestService({ REQUESTS_PER_SECOND: '1' });
+    try {
+      const { partyId } = await limited.createMerchant();
+      const { credential } = await limited.consoleSessions.makeLink(
+        { kind: 'operator', partyId },
+        'ada@desk',
+      );
+      const opened = await limited.call('POST', sessionUrl, { body: { link: credential }, headers: own });
+      const headers = { ...own, cookie: String(opened.headers['set-cookie']).split(';')[0] ?? '' };
+      const find = vi.spyOn(limited.consoleSessions, 'find');
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => limited.call('GET', `/console/api${path}`, { headers })),
+      );
+      const passed = answers.filter(({ status }) => status === 200).length;
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(passed).toBeGreaterThan(0);
+      expect(passed + refused.length).toBe(20);
+      expect(refused[0]).toMatchObject({ body: { code: 'tooManyRequests' } });
+      expect(find).toHaveBeenCalledTimes(passed);
+    } finally {
+      await limited.close();
+    }
+  },
+);

@@ -1,6 +1,7 @@
 // The console in a real browser: entering, searching, five questions of support, and nothing in the way of a person.
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { insertShop } from '../../../src/merchants/store/parties.ts';
 import { describeInBrowser } from '../../support/processes/browser.ts';
 import { makeWebhook } from '../../support/receivers/webhooks.ts';
 import { startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/checkout-world.ts';
@@ -129,6 +130,26 @@ describeInBrowser('the console', () => {
     await page.getByRole('button', { name: 'Search', exact: true }).click();
     await settled();
   }
+
+  test('shows the shops of its own mode alone', async () => {
+    const { service, merchant } = world;
+    await service.database.run(insertShop, {
+      party_id: merchant.partyId,
+      shop_id: 'LIVE',
+      livemode: true,
+      name: 'LIVE',
+      url: 'https://shop.example',
+      category_id: 1,
+      currency: 'RUB',
+      created_at: service.clock.now(),
+    });
+    const shops = await service.call('GET', '/v2/processing/shops', { token: merchant.apiKey });
+    expect(shops.text).toContain('LIVE');
+    await show('/payments?shop=LIVE');
+    expect(await page.locator('option').allTextContents()).toContain('TEST · RUB');
+    expect(await page.locator('option').allTextContents()).not.toContain('LIVE · RUB');
+    expect(await rows().count()).toBeGreaterThan(0);
+  });
 
   test('is entered by a link once, and keeps its secret from the address', async () => {
     const { credential } = await world.service.consoleSessions.makeLink(
