@@ -10,7 +10,7 @@ import { authorise, bankSecret, startBank } from '../support/bank/simulated-bank
 import { testClock } from '../support/service/test-service.ts';
 
 const terminal = { id: 'T1', bankId: 'B1', merchantId: 'M1', descriptor: 'SHOP' };
-const turnedAway = { outcome: 'notSent', notDone: true };
+const turnedAway = { outcome: 'notSent', turnedAway: true };
 
 /** A bank that answers when the test wants it to. */
 function start(declared: string) {

@@ -202,14 +202,15 @@ export type BankResponse =
       readonly isUnauthorised?: true;
     }
   /**
-   * This message did nothing. No byte reached the bank, it says so itself, it takes no more now, it refused the signature, or
-   * there was no message.
+   * This message did nothing. No byte reached the bank, it says so itself, it takes no more now so that nothing was sent, it refused
+   * the signature, or there was no message.
    */
   | {
       readonly outcome: 'notSent';
       readonly why: string;
       readonly noBytesSent?: true;
       readonly notDone?: true;
+      readonly turnedAway?: true;
       readonly isUnauthorised?: true;
       readonly notBuilt?: true;
     };

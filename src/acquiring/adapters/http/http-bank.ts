@@ -99,7 +99,7 @@ const notHeard = {
 const tooMany = {
   outcome: 'notSent',
   why: 'the bank takes no more operations at this time',
-  notDone: true,
+  turnedAway: true,
 } as const;
 const notAnId = {
   outcome: 'notSent',

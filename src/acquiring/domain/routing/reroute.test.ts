@@ -70,6 +70,7 @@ test.each<[string, BankResponse, boolean]>([
   ['no byte was sent', away, true],
   ['the bank declares that it cannot do it', notAble, true],
   ['the bank says that it did nothing', { outcome: 'notSent', why: 'busy', notDone: true }, true],
+  ['the bank takes no more now', { outcome: 'notSent', why: 'too many', turnedAway: true }, true],
   ['the bank rejected the signature', { outcome: 'notSent', why: 'the bank rejected the signature' }, false],
   ['the bank does not know it', { outcome: 'notFound' }, false],
   ['the bank is silent', { outcome: 'unknown', why: 'no answer', isSilence: true }, false],

@@ -24,13 +24,18 @@ export function mayReroute(
 
 /** The bank was not reached, says so, or refused the signature before it read the message; or there was none. `notFound` proves nothing. */
 export function isProvedUndone(answer: BankResponse): boolean {
-  if (saysUndone(answer)) return true;
+  if (wasLeftHere(answer) || saysUndone(answer)) return true;
   return answer.outcome === 'notSent' && (answer.isUnauthorised === true || answer.notBuilt === true);
 }
 
-/** About the ID as well, so that a payout may go to another bank. A refused signature says nothing of the ID. */
+/** The bank says so about the ID, and so about earlier messages. A refused signature says nothing of the ID. */
 export function saysUndone(answer: BankResponse): boolean {
-  return isNeverSent(answer) || (answer.outcome === 'notSent' && answer.notDone === true);
+  return answer.outcome === 'notSent' && answer.notDone === true;
+}
+
+/** Nothing of this message was sent. That says nothing about an earlier one. */
+export function wasLeftHere(answer: BankResponse): boolean {
+  return isNeverSent(answer) || (answer.outcome === 'notSent' && answer.turnedAway === true);
 }
 
 /** The bank was not reached, or declares that it cannot do it. */
