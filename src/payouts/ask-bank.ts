@@ -70,9 +70,10 @@ async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, ru
   const claimed = await claimSend(db, loaded);
   if (!claimed) return { stored: loaded, answer: 'taken' };
   const isFirst = claimed.sends === 1;
+  const mayStill = async () => !(await isBlocked(db, loaded.withdrawal));
   let [stored, bank, lease] = [claimed, first, run];
   for (;;) {
-    const sent = await bank.send(payoutOf(stored.withdrawal));
+    const sent = await bank.send(payoutOf(stored.withdrawal), mayStill);
     const answer = isFirst ? sent : withoutLocalDecline(sent);
     const at = run.clock.now();
     const moved =

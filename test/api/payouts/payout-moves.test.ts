@@ -4,6 +4,7 @@ import type { BankResponse } from '../../../src/acquiring/domain/bank-port.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../../src/sandbox/bank/simulated-bank.ts';
 import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
 import { secret } from '../../support/worlds/payment-world.ts';
+import { setBlocked } from '../../support/worlds/wallets-side.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
 
 let world: PayoutWorld;
@@ -49,6 +50,26 @@ async function sentAfter(...mishaps: BankResponse[]): Promise<{ to: string[]; st
   const { status } = (await world.get(`/wallet/v0/withdrawals/${id}`)).body;
   return { to: bank.sent.slice(sentBefore).map(({ terminal }) => terminal.bankId), status };
 }
+
+test('a payout whose wallet is blocked while it waits for its bank is not sent, there or elsewhere', async () => {
+  const { clock, jobs } = world.service;
+  const nameOf = (id: string) => bank.sent.filter(({ operationId }) => operationId === `${id}.p`);
+  bank.meanwhile('payout', () => setBlocked(world, world.identity, true));
+  bank.happens('payout', 'waits');
+  const { id } = (await world.withdraw(1_000, destination)).body;
+  await jobs.whenIdle();
+  clock.advance(60_000);
+  jobs.wake();
+  await jobs.whenIdle();
+  expect((await world.get(`/wallet/v0/withdrawals/${id}`)).body.status).toBe('Pending');
+  expect(nameOf(id)).toHaveLength(1);
+  expect(await world.book()).toEqual([]);
+  await setBlocked(world, world.identity, false);
+  clock.advance(3_600_000);
+  jobs.wake();
+  await jobs.whenIdle();
+  expect((await world.get(`/wallet/v0/withdrawals/${id}`)).body.status).toBe('Succeeded');
+});
 
 test.each(left)('a first send that %s goes to the next bank', async (_, answer) =>
   expect(await sentAfter(answer)).toEqual({ to: ['BANK', 'SECOND'], status: 'Succeeded' }),

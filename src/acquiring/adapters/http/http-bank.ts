@@ -242,12 +242,14 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     askAbout(operation, { method: 'GET', body: noBody, suffix: '' });
 
   return {
-    async send(operation) {
+    async send(operation, mayStill = () => true) {
       if (!operationId.test(operation.operationId)) return notAnId;
-      const missing = isOfVersion1(operation) ? undefined : missingAbility(operation, await abilities());
+      const isAble = async () =>
+        isOfVersion1(operation) || missingAbility(operation, await abilities()) === undefined;
       // A bank that was never heard may be able.
-      if (missing !== undefined) return known.now() ? notAble : notHeard;
-      const leave = await pace.enter(placeOf(operation));
+      if (!(await isAble())) return known.now() ? notAble : notHeard;
+      const stillMay = async () => (await isAble()) && mayStill();
+      const leave = await pace.enter({ ...placeOf(operation), mayStill: stillMay });
       return leave === 'turned away' ? tooMany : sendNow(operation).finally(leave);
     },
 
