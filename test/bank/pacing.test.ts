@@ -109,6 +109,20 @@ test('what waits when the adapter stops is certainly not done', async () => {
   expect(asked).toHaveLength(1);
 });
 
+test('nothing waits for a bank whose circuit is open', async () => {
+  const { bank, asked } = start('{"atOnce":1}');
+  void bank.send(charge('a'));
+  await expect.poll(() => asked.length).toBe(1);
+  const inquiries = Array.from({ length: 20 }, () => bank.inquire({ operationId: 'a', terminal }));
+  await expect.poll(() => asked.length).toBe(21);
+  for (const { answer } of asked.slice(1)) answer({ kind: 'nothing', written: true, why: 'no answer' });
+  await Promise.all(inquiries);
+  const answers: unknown[] = [];
+  void bank.send(charge('b')).then((answer) => answers.push(answer));
+  await expect.poll(() => answers.length + bank.waiting()).toBe(1);
+  expect(answers).toMatchObject([{ outcome: 'notSent', noBytesSent: true }]);
+});
+
 test('inquiries wait for nothing', async () => {
   const { bank, asked } = start('{"atOnce":1}');
   void bank.send(charge('a'));

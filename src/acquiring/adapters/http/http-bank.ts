@@ -96,6 +96,11 @@ const notHeard = {
   why: 'the bank does not say what it can do',
   noBytesSent: true,
 } as const;
+const circuitIsOpen = {
+  outcome: 'notSent',
+  why: 'the circuit to the bank is open',
+  noBytesSent: true,
+} as const;
 const tooMany = {
   outcome: 'notSent',
   why: 'the bank takes no more operations at this time',
@@ -210,7 +215,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
 
   async function sendNow(operation: BankOperation): Promise<BankResponse> {
     const settle = circuit.admit();
-    if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', noBytesSent: true };
+    if (!settle) return circuitIsOpen;
     let body: Buffer | undefined;
     const revealed: ClearCard[] = [];
     try {
@@ -248,6 +253,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
         isOfVersion1(operation) || missingAbility(operation, await abilities()) === undefined;
       // A bank that was never heard may be able.
       if (!(await isAble())) return known.now() ? notAble : notHeard;
+      if (circuit.isOpen()) return circuitIsOpen;
       const stillMay = async () => (await isAble()) && mayStill();
       const leave = await pace.enter({ ...placeOf(operation), mayStill: stillMay });
       return leave === 'turned away' ? tooMany : sendNow(operation).finally(leave);

@@ -20,6 +20,12 @@ const inState = (name: PaymentStateName) => ({ state: { name } }) as unknown as 
 test('a payment is rerouted when no byte was sent on the first attempt', () =>
   expect(mayReroute(inState('authorising'), away, 1, { now, until })).toBe(true));
 
+test('a payment is rerouted when its bank takes no more, and nothing was sent before', () => {
+  const full: BankResponse = { outcome: 'notSent', why: 'too many', turnedAway: true };
+  expect(mayReroute(inState('authorising'), full, 1, { now, until })).toBe(true);
+  expect(mayReroute(inState('authorising'), full, 2, { now, until })).toBe(false);
+});
+
 test('a payment is rerouted when its bank declares that it cannot do it', () => {
   expect(mayReroute(inState('authorising'), notAble, 1, { now, until })).toBe(true);
   expect(mayReroute(inState('authorising'), notAble, 2, { now, until })).toBe(false);

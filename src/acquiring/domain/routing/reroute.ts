@@ -16,10 +16,9 @@ export function mayReroute(
   attempt: number,
   { now, until }: { readonly now: Instant; readonly until: Instant },
 ): boolean {
-  const neverSent = isNeverSent(answer);
   // A payment that is stepped up stays with the bank that asked for it.
   if (isSteppedUp) return false;
-  return neverSent && attempt === 1 && state.name === 'authorising' && now < until;
+  return wasLeftHere(answer) && attempt === 1 && state.name === 'authorising' && now < until;
 }
 
 /** The bank was not reached, says so, or refused the signature before it read the message; or there was none. `notFound` proves nothing. */
@@ -33,14 +32,9 @@ export function saysUndone(answer: BankResponse): boolean {
   return answer.outcome === 'notSent' && answer.notDone === true;
 }
 
-/** Nothing of this message was sent. That says nothing about an earlier one. */
+/** The bank was not reached, takes no more now, or declares that it cannot do it. That says nothing about an earlier message. */
 export function wasLeftHere(answer: BankResponse): boolean {
-  return isNeverSent(answer) || (answer.outcome === 'notSent' && answer.turnedAway === true);
-}
-
-/** The bank was not reached, or declares that it cannot do it. */
-function isNeverSent(answer: BankResponse): boolean {
-  return 'noBytesSent' in answer;
+  return 'noBytesSent' in answer || 'turnedAway' in answer;
 }
 
 export function rerouted(
