@@ -80,6 +80,7 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
       banks.forget(id);
       await banks.get(id);
     },
+    stopWaiting: adapters.stopWaiting,
     stop: adapters.stop,
   };
 }
@@ -143,6 +144,7 @@ function openAdapters(
     },
     /** How many operations of this node wait for each bank that takes no more. */
     waiting: () => [...opened].map(([id, { bank }]) => [id, bank.waiting()] as const),
+    stopWaiting: () => opened.forEach(({ bank }) => bank.stopWaiting()),
     async stop() {
       await Promise.all([...opened.values()].map(({ bank }) => bank.stop()));
     },

@@ -123,6 +123,17 @@ test('nothing waits for a bank whose circuit is open', async () => {
   expect(answers).toMatchObject([{ outcome: 'notSent', noBytesSent: true }]);
 });
 
+test('what waits is turned away before the adapter stops, and what is in progress is answered', async () => {
+  const { bank, asked } = start('{"atOnce":1}');
+  const first = bank.send(charge('a'));
+  const waiting = bank.send(charge('b'));
+  await expect.poll(() => bank.waiting()).toBe(1);
+  bank.stopWaiting();
+  expect(await waiting).toMatchObject(turnedAway);
+  asked[0]?.answer(approvalOf('/operations/a'));
+  expect(await first).toMatchObject({ outcome: 'approved' });
+});
+
 test('inquiries wait for nothing', async () => {
   const { bank, asked } = start('{"atOnce":1}');
   void bank.send(charge('a'));

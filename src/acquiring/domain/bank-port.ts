@@ -269,5 +269,7 @@ export type Bank = {
   updates(after: number): Promise<BankUpdates>;
   /** How many operations wait because the bank says it takes no more at this time. Nothing of them was sent. */
   waiting(): number;
+  /** Turns them away, and whatever would have to wait from now on. */
+  stopWaiting(): void;
   stop(): Promise<void>;
 };

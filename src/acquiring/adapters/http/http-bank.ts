@@ -293,6 +293,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     },
 
     waiting: pace.waiting,
+    stopWaiting: pace.stop,
 
     async stop() {
       pace.stop();

@@ -170,6 +170,9 @@ test('what waits when the link stops is turned away', async () => {
   await settled();
   expect(happened).toEqual(['a in', 'c turned away', 'b turned away']);
   expect(timers).toEqual([]);
+  await enter('d');
+  expect(happened.at(-1)).toBe('d turned away');
+  expect(timers).toEqual([]);
 });
 
 test('a limit that the bank takes back or lowers counts for what follows', async () => {

@@ -11,7 +11,7 @@ export type Pace = {
    */
   enter(wanted: Wanted): Promise<Leave | 'turned away'>;
   waiting(): number;
-  /** Turns away what waits. */
+  /** Turns away what waits, and whatever would have to wait from now on. */
   stop(): void;
 };
 type Leave = () => void;
@@ -41,6 +41,7 @@ export function openPace(options: Options): Pace {
   const queues = openQueues();
   const gate = openGate(nowMs, limits);
   let cancelNext: (() => void) | undefined;
+  let isStopped = false;
   const letIn = (): Leave => gate.letIn(letInWaiting);
 
   function letInWaiting(): void {
@@ -89,11 +90,12 @@ export function openPace(options: Options): Pace {
       const isNext = queue.length === 0 && (goesFirst || queues.waiting() === 0);
       if (isNext && gate.msToNext() <= 0) return letIn();
       const patienceMs = Math.min(longestWaitMs, untilMs - nowMs());
-      if (queue.length >= mostWaiting || patienceMs <= 0) return 'turned away';
+      if (isStopped || queue.length >= mostWaiting || patienceMs <= 0) return 'turned away';
       return waitIfMayStill(mayStill, queue, patienceMs);
     },
     waiting: queues.waiting,
     stop() {
+      isStopped = true;
       cancelNext?.();
       queues.turnAway();
     },
