@@ -7,5 +7,6 @@ export const bankOfVersion1: Pick<Bank, 'resume' | 'abilities' | 'knownAbilities
   abilities: () => Promise.resolve(abilitiesOfVersion1),
   knownAbilities: () => abilitiesOfVersion1,
   waiting: () => 0,
+  stopWaiting: () => {},
   updates: (after) => Promise.resolve({ updates: [], unreadable: [], last: after, hasMore: false }),
 };
