@@ -202,8 +202,8 @@ export type BankResponse =
       readonly isUnauthorised?: true;
     }
   /**
-   * This message did nothing. No byte reached the bank, it says so itself, it takes no more now so that nothing was sent, it refused
-   * the signature, or there was no message.
+   * This message did nothing. No byte reached the bank, it says so itself, it takes no more now, it refused the signature, or
+   * there was no message.
    */
   | {
       readonly outcome: 'notSent';

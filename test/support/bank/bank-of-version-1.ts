@@ -2,7 +2,10 @@
 import { abilitiesOfVersion1 } from '../../../src/acquiring/domain/abilities.ts';
 import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
 
-export const bankOfVersion1: Pick<Bank, 'resume' | 'abilities' | 'knownAbilities' | 'updates' | 'waiting'> = {
+export const bankOfVersion1: Pick<
+  Bank,
+  'resume' | 'abilities' | 'knownAbilities' | 'updates' | 'waiting' | 'stopWaiting'
+> = {
   resume: () => Promise.resolve({ outcome: 'unknown', why: 'the bank takes no returns' }),
   abilities: () => Promise.resolve(abilitiesOfVersion1),
   knownAbilities: () => abilitiesOfVersion1,

@@ -78,7 +78,7 @@ export function openPace(options: Options): Pace {
     try {
       if (await mayStill()) return entered;
     } catch {
-      // Whoever sends it finds the reason the next time.
+      // The job that tries it again finds the reason.
     }
     entered();
     return 'turned away';
