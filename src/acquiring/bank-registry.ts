@@ -36,7 +36,8 @@ export type BankRegistry = ReturnType<typeof openBankRegistry>;
 export function openBankRegistry(options: BankRegistryOptions, health: BankHealth) {
   const { db, lookups, clock, keyring } = options;
   const stopped = new Set<string>();
-  const adapters = openAdapters(options, health, (id) => stopped.has(id));
+  const isStopped = (id: string) => stopped.has(id);
+  const adapters = openAdapters(options, health, isStopped, (id) => banks.get(id));
   const banks = ttlCache({ maxAgeMs, maxEntries: 1_000, load: bankWith });
 
   /** Lets an operator change the URL or the secret and keep the other. Never display the secret. */
@@ -64,7 +65,7 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
     },
     /** The bank a callback claims to come from. */
     bankNamed: (id: string) => banks.get(id),
-    isStopped: (id: string) => stopped.has(id),
+    isStopped,
     waiting: adapters.waiting,
     sendAfter: adapters.sendAfter,
     /** Adds a bank, or changes its URL and secret. */
@@ -79,6 +80,7 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
       banks.forget(id);
       await banks.get(id);
     },
+    stopWaiting: adapters.stopWaiting,
     stop: adapters.stop,
   };
 }
@@ -97,6 +99,8 @@ function openAdapters(
   { db, clock, adapterFor, observe }: BankRegistryOptions,
   health: BankHealth,
   isStopped: (bankId: string) => boolean,
+  /** Whether it is stopped. */
+  reread: (bankId: string) => Promise<unknown>,
 ) {
   const opened = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
   const awaited = new Map<string, PromiseLike<unknown>>();
@@ -115,11 +119,16 @@ function openAdapters(
         observe(id, kind, answer, seconds);
       });
       // Outside of what is observed: a bank that is not asked says nothing about its health.
-      const sendNow: Bank['send'] = (operation) =>
-        isStopped(id) ? Promise.resolve(stoppedAnswer(id)) : asked.send(operation);
-      const send: Bank['send'] = (operation) => {
+      const sendNow: Bank['send'] = (operation, mayStill = () => true) => {
+        if (isStopped(id)) return Promise.resolve(stoppedAnswer(id));
+        return asked.send(operation, async () => {
+          await Promise.all([awaited.get(id), reread(id)]);
+          return !isStopped(id) && mayStill();
+        });
+      };
+      const send: Bank['send'] = (...sent) => {
         const reading = awaited.get(id);
-        return reading ? Promise.resolve(reading).then(() => sendNow(operation)) : sendNow(operation);
+        return reading ? Promise.resolve(reading).then(() => sendNow(...sent)) : sendNow(...sent);
       };
       const bank = { ...asked, send };
       opened.set(id, { url, secret, bank });
@@ -135,6 +144,7 @@ function openAdapters(
     },
     /** How many operations of this node wait for each bank that takes no more. */
     waiting: () => [...opened].map(([id, { bank }]) => [id, bank.waiting()] as const),
+    stopWaiting: () => opened.forEach(({ bank }) => bank.stopWaiting()),
     async stop() {
       await Promise.all([...opened.values()].map(({ bank }) => bank.stop()));
     },

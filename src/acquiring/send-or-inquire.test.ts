@@ -53,6 +53,7 @@ async function outcomeOf({ inquired, repeatableMs = 'always' as never, logged, .
       abilities: () => Promise.resolve({ ...abilitiesOfVersion1, repeatableMs }),
       knownAbilities: () => undefined,
       waiting: () => 0,
+      stopWaiting: () => {},
       updates: (last) => Promise.resolve({ updates: [], unreadable: [], last, hasMore: false }),
       stop: () => Promise.resolve(),
     },

@@ -633,6 +633,8 @@ export function buildService(
     /** Stops accepting requests, lets running work finish, and leaves the foundation to its owner. */
     async stop() {
       waits.stop();
+      // Before what would wait for them: requests and jobs.
+      banks.stopWaiting();
       // A client that sends its request byte by byte is waited for no longer than this.
       const drainTimer = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();

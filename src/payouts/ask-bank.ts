@@ -2,7 +2,7 @@
 // is not sent again, because money pushed to a card does not come back.
 import type { Banks } from '../acquiring/banks.ts';
 import type { Bank, BankResponse } from '../acquiring/domain/bank-port.ts';
-import { isProvedUndone, saysUndone } from '../acquiring/domain/routing/reroute.ts';
+import { isProvedUndone, saysUndone, wasLeftHere } from '../acquiring/domain/routing/reroute.ts';
 import { sendOrInquire } from '../acquiring/send-or-inquire.ts';
 import type { Clock, Instant } from '../clock.ts';
 import { initialClaim } from '../platform/jobs/job-runner.ts';
@@ -69,18 +69,28 @@ async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, ru
   const { db, banks } = deps;
   const claimed = await claimSend(db, loaded);
   if (!claimed) return { stored: loaded, answer: 'taken' };
+  const isFirst = claimed.sends === 1;
+  const mayStill = async () => !(await isBlocked(db, loaded.withdrawal));
   let [stored, bank, lease] = [claimed, first, run];
   for (;;) {
-    const answer = await bank.send(payoutOf(stored.withdrawal));
+    const sent = await bank.send(payoutOf(stored.withdrawal), mayStill);
+    const answer = isFirst ? sent : withoutLocalDecline(sent);
     const at = run.clock.now();
-    const moved = saysUndone(answer)
-      ? await orGiveBack(db, stored, lease, moveOn(deps, stored, at))
-      : undefined;
+    const moved =
+      saysUndone(answer) || (isFirst && wasLeftHere(answer))
+        ? await orGiveBack(db, stored, lease, moveOn(deps, stored, at))
+        : undefined;
     if (!moved) return { stored: isUnsent(answer) ? await giveBack(db, stored, lease) : stored, answer };
     stored = moved;
     lease = { ...run, leasedUntil: initialClaim(at).wake_at };
     bank = await orGiveBack(db, moved, lease, banks.bankOf(payoutOf(moved.withdrawal).terminal));
   }
+}
+
+/** What the bank declares that it cannot do now, it may have done: an earlier send may have arrived. Only the bank itself ends it. */
+function withoutLocalDecline(answer: BankResponse): BankResponse {
+  const isLocal = answer.outcome === 'declined' && answer.noBytesSent === true;
+  return isLocal ? { outcome: 'notSent', why: `declined here: ${answer.code}`, notBuilt: true } : answer;
 }
 
 /** A decline ends the payout instead. */

@@ -105,6 +105,14 @@ test('abilities are read as declared, remembered, and read again after five minu
   await expect.poll(async () => (await adapter.abilities()).kinds).toEqual(['refund']);
 });
 
+test.each([0, 0.5, -1, 100_001, 1e9, 'ten'])('a limit of %s costs nothing but itself', async (limit) => {
+  const { adapter, warnings } = await start({
+    abilities: { kinds: ['authorise'], perSecond: limit, atOnce: 5 } as never,
+  });
+  expect(await adapter.abilities()).toEqual({ ...abilitiesOfVersion1, kinds: ['authorise'], atOnce: 5 });
+  expect(JSON.stringify(warnings)).toContain('perSecond');
+});
+
 test('abilities stay known when a clock changes while they are read again', async () => {
   const { bank, adapter, statuses } = await start({ abilities: { kinds: ['authorise'] } as never });
   expect((await adapter.abilities()).kinds).toEqual(['authorise']);

@@ -10,7 +10,7 @@ import { authorise, bankSecret, startBank } from '../support/bank/simulated-bank
 import { testClock } from '../support/service/test-service.ts';
 
 const terminal = { id: 'T1', bankId: 'B1', merchantId: 'M1', descriptor: 'SHOP' };
-const turnedAway = { outcome: 'notSent', notDone: true };
+const turnedAway = { outcome: 'notSent', turnedAway: true };
 
 /** A bank that answers when the test wants it to. */
 function start(declared: string) {
@@ -107,6 +107,31 @@ test('what waits when the adapter stops is certainly not done', async () => {
   expect(bank.waiting()).toBe(0);
   expect(await waiting).toMatchObject(turnedAway);
   expect(asked).toHaveLength(1);
+});
+
+test('nothing waits for a bank whose circuit is open', async () => {
+  const { bank, asked } = start('{"atOnce":1}');
+  void bank.send(charge('a'));
+  await expect.poll(() => asked.length).toBe(1);
+  const inquiries = Array.from({ length: 20 }, () => bank.inquire({ operationId: 'a', terminal }));
+  await expect.poll(() => asked.length).toBe(21);
+  for (const { answer } of asked.slice(1)) answer({ kind: 'nothing', written: true, why: 'no answer' });
+  await Promise.all(inquiries);
+  const answers: unknown[] = [];
+  void bank.send(charge('b')).then((answer) => answers.push(answer));
+  await expect.poll(() => answers.length + bank.waiting()).toBe(1);
+  expect(answers).toMatchObject([{ outcome: 'notSent', noBytesSent: true }]);
+});
+
+test('what waits is turned away before the adapter stops, and what is in progress is answered', async () => {
+  const { bank, asked } = start('{"atOnce":1}');
+  const first = bank.send(charge('a'));
+  const waiting = bank.send(charge('b'));
+  await expect.poll(() => bank.waiting()).toBe(1);
+  bank.stopWaiting();
+  expect(await waiting).toMatchObject(turnedAway);
+  asked[0]?.answer(approvalOf('/operations/a'));
+  expect(await first).toMatchObject({ outcome: 'approved' });
 });
 
 test('inquiries wait for nothing', async () => {

@@ -197,19 +197,24 @@ async function authorise<Change>(
   const { bank, operation } = sending;
   const mustNotSend = () => isUnwanted || clock.now() >= sendUntil;
   let isUndone = true;
+  let refusal: Change | undefined;
+  const mayStill = async () => {
+    refusal = await refuse?.(clock.now());
+    return refusal === undefined;
+  };
   const answer = await sendOrInquire<BankResponse | Asked<Change>>({
     ...sending,
     inquiresFirst: mustNotSend() || inquiresFirst,
     send: async () => {
       await beforeSending?.(attempt);
-      const sent = await bank.send(operation);
+      const sent = await bank.send(operation, mayStill);
       isUndone = isProvedUndone(sent);
-      return sent;
+      return refusal ? { answer: sent, isUndone, refusal } : sent;
     },
     refuse: async (notFound) => {
       if (mustNotSend()) return notFound;
-      const refusal = await refuse?.(clock.now());
-      return refusal && { answer: notFound, refusal };
+      const refused = await refuse?.(clock.now());
+      return refused && { answer: notFound, refusal: refused };
     },
   });
   return 'answer' in answer ? answer : { answer, isUndone };

@@ -210,6 +210,7 @@ export type BankResponse =
       readonly why: string;
       readonly noBytesSent?: true;
       readonly notDone?: true;
+      readonly turnedAway?: true;
       readonly isUnauthorised?: true;
       readonly notBuilt?: true;
     };
@@ -246,10 +247,13 @@ export type PayerReturn = {
   readonly form?: string;
 };
 
+/** Whether what was allowed before a wait still is. If it throws, nothing is sent. */
+export type MayStill = () => boolean | Promise<boolean>;
+
 /** No method but `updates` throws. */
 export type Bank = {
-  /** Safe to repeat with the same operation ID. */
-  send(operation: BankOperation): Promise<BankResponse>;
+  /** Safe to repeat with the same operation ID. `mayStill` is asked after a wait for the bank: if not, it is turned away. */
+  send(operation: BankOperation, mayStill?: MayStill): Promise<BankResponse>;
   /** Queries the status of an operation. Pass the whole operation where you have it: a connector may need more than its name. */
   inquire(operation: OperationName | BankOperation): Promise<BankResponse>;
   /** Passes on what the payer's browser brought, and queries the status. Safe to repeat. */
@@ -265,5 +269,7 @@ export type Bank = {
   updates(after: number): Promise<BankUpdates>;
   /** How many operations wait because the bank says it takes no more at this time. Nothing of them was sent. */
   waiting(): number;
+  /** Turns them away, and whatever would have to wait from now on. */
+  stopWaiting(): void;
   stop(): Promise<void>;
 };

@@ -7,7 +7,7 @@ test.each<[MandateTerms | undefined, object]>([
   [{ schedule: 'each visit' }, { for: 'recurring' }],
   [
     { schedule: 'P1M', amountRule: { kind: 'fixed', amountMinor: 29_900 }, validUntil: '2030-12-31' },
-    { for: 'recurring', amount: 'fixed', everyDays: 30, until: '2030-12-31T23:59:59.000000Z' },
+    { for: 'recurring', amount: 'fixed', everyDays: 28, until: '2030-12-31T23:59:59.000000Z' },
   ],
   [
     { chargeReason: 'unscheduled', amountRule: { kind: 'upTo', amountMinor: 100_000 } },
@@ -17,6 +17,11 @@ test.each<[MandateTerms | undefined, object]>([
     { chargeReason: 'instalment', schedule: 'P2W' },
     { for: 'instalment', everyDays: 14 },
   ],
+  [{ schedule: 'P2M' }, { for: 'recurring', everyDays: 59 }],
+  [{ schedule: 'P3M' }, { for: 'recurring', everyDays: 89 }],
+  [{ schedule: 'P6M' }, { for: 'recurring', everyDays: 181 }],
+  [{ schedule: 'P12M' }, { for: 'recurring', everyDays: 365 }],
+  [{ schedule: 'P18M' }, { for: 'recurring', everyDays: 546 }],
   // More than a field of the protocol takes.
   [{ schedule: 'P999Y' }, { for: 'recurring' }],
   [{ schedule: 'P0D' }, { for: 'recurring' }],

@@ -17,11 +17,25 @@ export function storedFor(terms: MandateTerms = {}): StoredFor {
   };
 }
 
-const daysOf: Readonly<Record<string, number>> = { D: 1, W: 7, M: 30, Y: 365 };
+const daysOf: Readonly<Record<string, (count: number) => number>> = {
+  D: (count) => count,
+  W: (count) => count * 7,
+  M: leastDaysOfMonths,
+  Y: (count) => count * 365,
+};
+const daysOfMonths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Of as many months in a row, whichever is the first. */
+function leastDaysOfMonths(count: number): number {
+  const from = (first: number) =>
+    Array.from({ length: count % 12 }, (_, month) => daysOfMonths[(first + month) % 12] ?? 0);
+  const sums = daysOfMonths.map((_, first) => from(first).reduce((sum, days) => sum + days, 0));
+  return Math.floor(count / 12) * 365 + Math.min(...sums);
+}
 
 /** The least number of days between charges, as 3-D Secure counts them. Undefined for words. */
 function daysIn(schedule = ''): number | undefined {
   const [, count = '', unit = ''] = /^P(\d{1,3})([DWMY])$/.exec(schedule) ?? [];
-  const days = Number(count) * (daysOf[unit] ?? 0);
+  const days = daysOf[unit]?.(Number(count)) ?? 0;
   return days >= 1 && days <= 9_999 ? days : undefined;
 }

@@ -387,6 +387,24 @@ describe('a charge that waits for its bank', () => {
     expect(rows).toEqual([{ outcome: 'unsent' }]);
   });
 
+  test('is not sent after the consent was revoked during the first wait for the bank', async () => {
+    const parent = await parentOf();
+    wayward.meanwhile('authorise', () => withdraw(parent));
+    wayward.happens('authorise', 'waits');
+    const made = await charge(parent);
+    const operationId = (kind: string) => (sent: { operationId: string; kind: string }) =>
+      sent.kind === kind && sent.operationId.startsWith(made.body.invoiceID);
+    for (let times = 0; times < 10; times++) await world.later(minute);
+    const payment = `${invoicesUrl}/${made.body.invoiceID}/payments/${made.body.id}`;
+    const seen = await world.service.call('GET', payment, { token: merchant.apiKey });
+    expect(seen.body.status).toBe('failed');
+    expect(wayward.sent.filter(operationId('authorise'))).toHaveLength(1);
+    const rows = await sql('select outcome from series_attempt where series_id = $1', [
+      `${parent.invoiceID}.1`,
+    ]);
+    expect(rows).toEqual([{ outcome: 'unsent' }]);
+  });
+
   test('is not sent after the consent was revoked and a first message was lost', async () => {
     const parent = await parentOf();
     expect(

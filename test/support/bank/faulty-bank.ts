@@ -1,12 +1,12 @@
 // Stands between the service and the simulated bank: a test decides what happens to a message, in no time. What passes reaches the real
 // bank, so its report says what was done.
-import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
+import type { Bank, BankResponse, BankOperation, MayStill } from '../../../src/acquiring/domain/bank-port.ts';
 import type { Banks } from '../../../src/acquiring/banks.ts';
 
 type Asked = BankOperation['kind'] | 'inquire' | 'resume';
 
-/** What happens to a message: done with the response lost, lost on the way, not sent, or another response. */
-export type Mishap = 'answer lost' | 'message lost' | 'not sent' | BankResponse;
+/** What happens to a message: done with the response lost, lost on the way, not sent, sent after a wait, or another response. */
+export type Mishap = 'answer lost' | 'message lost' | 'not sent' | 'waits' | BankResponse;
 
 export type FaultyBank = {
   /** The kinds of messages that came, in order. */
@@ -28,13 +28,19 @@ export function waylay(banks: Banks): FaultyBank {
   const besides = new Map<Asked, () => Promise<unknown>>();
   const lasting = new Map<Asked, Mishap>();
 
-  async function pass(kind: Asked, go: () => Promise<BankResponse>): Promise<BankResponse> {
+  async function pass(
+    kind: Asked,
+    go: () => Promise<BankResponse>,
+    mayStill: MayStill = () => true,
+  ): Promise<BankResponse> {
     asked.push(kind);
     const what = besides.get(kind);
     besides.delete(kind);
     await what?.();
     const mishap = coming.get(kind)?.shift() ?? lasting.get(kind);
     if (mishap === undefined) return go();
+    if (mishap === 'waits')
+      return (await mayStill()) ? go() : { outcome: 'notSent', why: mishap, turnedAway: true };
     if (mishap === 'answer lost') await go();
     if (mishap === 'answer lost' || mishap === 'message lost') return { outcome: 'unknown', why: mishap };
     return mishap === 'not sent' ? { outcome: 'notSent', why: mishap } : mishap;
@@ -43,9 +49,9 @@ export function waylay(banks: Banks): FaultyBank {
   const { bankOf } = banks;
   const between = (bank: Bank): Bank => ({
     ...bank,
-    send(operation) {
+    send(operation, mayStill) {
       sent.push(operation);
-      return pass(operation.kind, () => bank.send(operation));
+      return pass(operation.kind, () => bank.send(operation, mayStill), mayStill);
     },
     inquire: (operation) => pass('inquire', () => bank.inquire(operation)),
     resume: (operation, returned) => pass('resume', () => bank.resume(operation, returned)),

@@ -5,6 +5,8 @@ import { Amount, Currency, Moment, NetworkIds, OperationId, References } from '.
 const Words = Type.Array(Type.String({ maxLength: 40 }), { maxItems: 400 });
 const Days = Type.Integer({ minimum: 0, maximum: 400 });
 const Limit = Type.Integer({ minimum: 1, maximum: 100_000 });
+/** What does not fit is no limit. */
+export const limits = { perSecond: Limit, atOnce: Limit };
 
 /** Every member is optional, and Mandate passes over words that it does not know. */
 export const AbilitiesAnswer = Type.Object({
@@ -23,8 +25,8 @@ export const AbilitiesAnswer = Type.Object({
   refunds: Type.Optional(Type.Enum(['final', 'mayFail'])),
   returns: Type.Optional(Type.Boolean()),
   updates: Type.Optional(Type.Boolean()),
-  perSecond: Type.Optional(Limit),
-  atOnce: Type.Optional(Limit),
+  perSecond: Type.Optional(limits.perSecond),
+  atOnce: Type.Optional(limits.atOnce),
 });
 export type AbilitiesAnswer = Static<typeof AbilitiesAnswer>;
 

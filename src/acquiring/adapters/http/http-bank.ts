@@ -96,10 +96,15 @@ const notHeard = {
   why: 'the bank does not say what it can do',
   noBytesSent: true,
 } as const;
+const circuitIsOpen = {
+  outcome: 'notSent',
+  why: 'the circuit to the bank is open',
+  noBytesSent: true,
+} as const;
 const tooMany = {
   outcome: 'notSent',
   why: 'the bank takes no more operations at this time',
-  notDone: true,
+  turnedAway: true,
 } as const;
 const notAnId = {
   outcome: 'notSent',
@@ -210,7 +215,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
 
   async function sendNow(operation: BankOperation): Promise<BankResponse> {
     const settle = circuit.admit();
-    if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', noBytesSent: true };
+    if (!settle) return circuitIsOpen;
     let body: Buffer | undefined;
     const revealed: ClearCard[] = [];
     try {
@@ -242,12 +247,15 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     askAbout(operation, { method: 'GET', body: noBody, suffix: '' });
 
   return {
-    async send(operation) {
+    async send(operation, mayStill = () => true) {
       if (!operationId.test(operation.operationId)) return notAnId;
-      const missing = isOfVersion1(operation) ? undefined : missingAbility(operation, await abilities());
+      const isAble = async () =>
+        isOfVersion1(operation) || missingAbility(operation, await abilities()) === undefined;
       // A bank that was never heard may be able.
-      if (missing !== undefined) return known.now() ? notAble : notHeard;
-      const leave = await pace.enter(placeOf(operation));
+      if (!(await isAble())) return known.now() ? notAble : notHeard;
+      if (circuit.isOpen()) return circuitIsOpen;
+      const stillMay = async () => (await isAble()) && mayStill();
+      const leave = await pace.enter({ ...placeOf(operation), mayStill: stillMay });
       return leave === 'turned away' ? tooMany : sendNow(operation).finally(leave);
     },
 
@@ -285,6 +293,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     },
 
     waiting: pace.waiting,
+    stopWaiting: pace.stop,
 
     async stop() {
       pace.stop();

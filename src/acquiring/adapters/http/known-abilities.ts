@@ -2,7 +2,7 @@
 import type { Logger } from '../../../platform/log.ts';
 import { abilitiesOfVersion1, type Abilities } from '../../domain/abilities.ts';
 import type { Exchange } from './link.ts';
-import { abilitiesOf, unknownNetworksIn } from './read-capabilities.ts';
+import { abilitiesOf, misfitLimitsIn, unknownNetworksIn } from './read-capabilities.ts';
 import { parseMessage } from './responses.ts';
 
 const freshMs = 5 * 60_000;
@@ -80,8 +80,13 @@ export function openKnownAbilities({ bank, nowMs, log, ask, lastSaid, onSaid }: 
 function faultsIn(said: unknown, abilities: Abilities | undefined) {
   const networks = unknownNetworksIn(said);
   const isMemoryUnknown = abilities?.repeatableMs === 0;
-  if (networks.length === 0 && !isMemoryUnknown) return undefined;
-  return { ...(networks.length > 0 && { networks }), ...(isMemoryUnknown && { repeatable: 'no time' }) };
+  const limits = misfitLimitsIn(said);
+  if (networks.length === 0 && limits.length === 0 && !isMemoryUnknown) return undefined;
+  return {
+    ...(networks.length > 0 && { networks }),
+    ...(limits.length > 0 && { limits }),
+    ...(isMemoryUnknown && { repeatable: 'no time' }),
+  };
 }
 
 /** Nothing waits for what is kept, until the end. What cannot be kept is kept after the next answer. */

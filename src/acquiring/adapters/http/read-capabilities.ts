@@ -1,5 +1,6 @@
 // Reads what a bank says about itself and about past operations. What a bank leaves out is as in version 1 of the protocol.
 import { hash } from 'node:crypto';
+import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseInstant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
@@ -17,20 +18,20 @@ import {
   type BankUpdates,
   type UnreadableUpdate,
 } from '../../domain/bank-updates.ts';
-import { AbilitiesAnswer, Sequence, Update, updateDetails } from './capabilities.ts';
+import { AbilitiesAnswer, limits, Sequence, Update, updateDetails } from './capabilities.ts';
 import { OperationId, withoutMisfits } from './fields.ts';
 
 const abilitiesAnswer = Compile(AbilitiesAnswer);
 const update = Compile(Update);
 const sequences = Compile(Sequence);
 const operationIds = Compile(OperationId);
-const withoutMisfitDetails = withoutMisfits(
-  Object.fromEntries(Object.entries(updateDetails).map(([name, schema]) => [name, Compile(schema)])),
-);
+const withoutMisfitDetails = withoutMisfits(compiled(updateDetails));
+const withoutMisfitLimits = withoutMisfits(compiled(limits));
 export const updatesOfPage = 100;
 
 /** Undefined when the body does not match the protocol. */
-export function abilitiesOf(body: unknown): Abilities | undefined {
+export function abilitiesOf(said: unknown): Abilities | undefined {
+  const body = isObject(said) ? withoutMisfitLimits(said) : said;
   if (!abilitiesAnswer.Check(body)) return undefined;
   const usual = abilitiesOfVersion1;
   const { currencies, capture, reverse, holdDays, perSecond, atOnce } = body;
@@ -57,8 +58,24 @@ export function abilitiesOf(body: unknown): Abilities | undefined {
   };
 }
 
-export function unknownNetworksIn(body: unknown): string[] {
+export function unknownNetworksIn(said: unknown): string[] {
+  const body = isObject(said) ? withoutMisfitLimits(said) : said;
   return abilitiesAnswer.Check(body) ? (body.networks ?? []).filter((name) => !isNetwork(name)) : [];
+}
+
+/** The names of the limits that no number of messages can be. */
+export function misfitLimitsIn(said: unknown): string[] {
+  if (!isObject(said)) return [];
+  const fitting = withoutMisfitLimits(said);
+  return Object.keys(said).filter((name) => !Object.hasOwn(fitting, name));
+}
+
+function compiled(schemas: Readonly<Record<string, TSchema>>) {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, Compile(schema)]));
+}
+
+function isObject(said: unknown): said is object {
+  return typeof said === 'object' && said !== null;
 }
 
 function known<T extends string>(words: readonly T[], named?: readonly string[]): readonly T[] | undefined {
@@ -100,7 +117,7 @@ type ReadUpdate = {
 
 /** Neither of both if Mandate does not know what happened. */
 function updateOf(told: unknown): ReadUpdate {
-  const body = typeof told === 'object' && told !== null ? withoutMisfitDetails(told) : told;
+  const body = isObject(told) ? withoutMisfitDetails(told) : told;
   const sequence = memberOf(sequences, body, 'sequence');
   const operationId = memberOf(operationIds, body, 'operationId');
   const problem = problemOf(body);

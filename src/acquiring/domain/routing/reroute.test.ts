@@ -20,6 +20,12 @@ const inState = (name: PaymentStateName) => ({ state: { name } }) as unknown as 
 test('a payment is rerouted when no byte was sent on the first attempt', () =>
   expect(mayReroute(inState('authorising'), away, 1, { now, until })).toBe(true));
 
+test('a payment is rerouted when its bank takes no more, and nothing was sent before', () => {
+  const full: BankResponse = { outcome: 'notSent', why: 'too many', turnedAway: true };
+  expect(mayReroute(inState('authorising'), full, 1, { now, until })).toBe(true);
+  expect(mayReroute(inState('authorising'), full, 2, { now, until })).toBe(false);
+});
+
 test('a payment is rerouted when its bank declares that it cannot do it', () => {
   expect(mayReroute(inState('authorising'), notAble, 1, { now, until })).toBe(true);
   expect(mayReroute(inState('authorising'), notAble, 2, { now, until })).toBe(false);
@@ -70,6 +76,7 @@ test.each<[string, BankResponse, boolean]>([
   ['no byte was sent', away, true],
   ['the bank declares that it cannot do it', notAble, true],
   ['the bank says that it did nothing', { outcome: 'notSent', why: 'busy', notDone: true }, true],
+  ['the bank takes no more now', { outcome: 'notSent', why: 'too many', turnedAway: true }, true],
   ['the bank rejected the signature', { outcome: 'notSent', why: 'the bank rejected the signature' }, false],
   ['the bank does not know it', { outcome: 'notFound' }, false],
   ['the bank is silent', { outcome: 'unknown', why: 'no answer', isSilence: true }, false],

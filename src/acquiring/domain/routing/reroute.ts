@@ -16,26 +16,25 @@ export function mayReroute(
   attempt: number,
   { now, until }: { readonly now: Instant; readonly until: Instant },
 ): boolean {
-  const neverSent = isNeverSent(answer);
   // A payment that is stepped up stays with the bank that asked for it.
   if (isSteppedUp) return false;
-  return neverSent && attempt === 1 && state.name === 'authorising' && now < until;
+  return wasLeftHere(answer) && attempt === 1 && state.name === 'authorising' && now < until;
 }
 
 /** The bank was not reached, says so, or refused the signature before it read the message; or there was none. `notFound` proves nothing. */
 export function isProvedUndone(answer: BankResponse): boolean {
-  if (saysUndone(answer)) return true;
+  if (wasLeftHere(answer) || saysUndone(answer)) return true;
   return answer.outcome === 'notSent' && (answer.isUnauthorised === true || answer.notBuilt === true);
 }
 
-/** About the ID as well, so that a payout may go to another bank. A refused signature says nothing of the ID. */
+/** The bank says so about the ID, and so about earlier messages. A refused signature says nothing of the ID. */
 export function saysUndone(answer: BankResponse): boolean {
-  return isNeverSent(answer) || (answer.outcome === 'notSent' && answer.notDone === true);
+  return answer.outcome === 'notSent' && answer.notDone === true;
 }
 
-/** The bank was not reached, or declares that it cannot do it. */
-function isNeverSent(answer: BankResponse): boolean {
-  return 'noBytesSent' in answer;
+/** The bank was not reached, takes no more now, or declares that it cannot do it. That says nothing about an earlier message. */
+export function wasLeftHere(answer: BankResponse): boolean {
+  return 'noBytesSent' in answer || 'turnedAway' in answer;
 }
 
 export function rerouted(

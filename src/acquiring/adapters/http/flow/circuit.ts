@@ -2,6 +2,8 @@
 // A rejected request was certainly not sent.
 
 export type Circuit = {
+  /** Whether `admit` would refuse. */
+  isOpen(): boolean;
   /** Undefined while the circuit is open. Otherwise call the returned function with the result. */
   admit(): ((went: 'well' | 'badly' | 'not at all') => void) | undefined;
 };
@@ -33,7 +35,10 @@ export function openCircuit(nowMs: () => number): Circuit {
     seconds = [];
   }
 
+  const isOpen = () => openUntilMs !== undefined && (probing || nowMs() < openUntilMs);
+
   return {
+    isOpen,
     admit() {
       if (openUntilMs === undefined) {
         return (went) => {
@@ -41,7 +46,7 @@ export function openCircuit(nowMs: () => number): Circuit {
           if (openUntilMs === undefined && went !== 'not at all') count(went);
         };
       }
-      if (probing || nowMs() < openUntilMs) return undefined;
+      if (isOpen()) return undefined;
       probing = true;
       return (went) => {
         probing = false;

@@ -45,7 +45,9 @@ type Entered = { leave: () => void };
 let happened: string[];
 beforeEach(() => void (happened = []));
 
-async function enter(name: string, wanted: { goesFirst?: boolean; untilMs?: number } = {}): Promise<Entered> {
+type Wanted = Partial<Parameters<Pace['enter']>[0]>;
+
+async function enter(name: string, wanted: Wanted = {}): Promise<Entered> {
   const entered: Entered = { leave: () => {} };
   const entering = async () => {
     const answer = await pace.enter({ goesFirst: false, ...wanted });
@@ -134,6 +136,20 @@ test('what has waited for ten seconds, or until its time is over, is turned away
   expect(timers).toEqual([]);
 });
 
+test.each([
+  ['is forbidden', () => false],
+  ['cannot be allowed', () => Promise.reject(new Error('no database'))],
+])('what %s after it has waited is turned away, and gives its place to the next', async (_, isAllowed) => {
+  limits = { atOnce: 1 };
+  const first = await enter('a');
+  await enter('b', { mayStill: isAllowed });
+  await enter('c');
+  first.leave();
+  await settled();
+  await settled();
+  expect(happened).toEqual(['a in', 'b turned away', 'c in']);
+});
+
 test('a thousand wait, and no more', async () => {
   limits = { atOnce: 1 };
   for (let count = 0; count <= 1_000; count++) await enter('x');
@@ -153,6 +169,9 @@ test('what waits when the link stops is turned away', async () => {
   pace.stop();
   await settled();
   expect(happened).toEqual(['a in', 'c turned away', 'b turned away']);
+  expect(timers).toEqual([]);
+  await enter('d');
+  expect(happened.at(-1)).toBe('d turned away');
   expect(timers).toEqual([]);
 });
 

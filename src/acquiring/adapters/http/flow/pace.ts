@@ -1,19 +1,21 @@
 // Sends a bank no more than it says it takes. What waits has sent nothing, and holds neither a card nor a connection.
 import type { Abilities } from '../../../domain/abilities.ts';
+import type { MayStill } from '../../../domain/bank-port.ts';
 
 export type Limits = Pick<Abilities, 'perSecond' | 'atOnce'>;
 
 export type Pace = {
   /**
    * Resolves when the bank takes the operation: call the function when it is over. What finishes an operation goes before what begins
-   * one; `turned away` waited too long, or too many wait.
+   * one; `turned away` waited too long, or too many wait, or it may no longer be sent.
    */
-  enter(wanted: { readonly goesFirst: boolean; readonly untilMs?: number }): Promise<Leave | 'turned away'>;
+  enter(wanted: Wanted): Promise<Leave | 'turned away'>;
   waiting(): number;
-  /** Turns away what waits. */
+  /** Turns away what waits, and whatever would have to wait from now on. */
   stop(): void;
 };
 type Leave = () => void;
+type Wanted = { readonly goesFirst: boolean; readonly untilMs?: number; readonly mayStill?: MayStill };
 
 type Waiting = {
   readonly answer: (entered: Leave | 'turned away') => void;
@@ -39,6 +41,7 @@ export function openPace(options: Options): Pace {
   const queues = openQueues();
   const gate = openGate(nowMs, limits);
   let cancelNext: (() => void) | undefined;
+  let isStopped = false;
   const letIn = (): Leave => gate.letIn(letInWaiting);
 
   function letInWaiting(): void {
@@ -69,16 +72,30 @@ export function openPace(options: Options): Pace {
     });
   }
 
+  async function waitIfMayStill(mayStill: MayStill, ...how: Parameters<typeof wait>) {
+    const entered = await wait(...how);
+    if (entered === 'turned away') return entered;
+    try {
+      if (await mayStill()) return entered;
+    } catch {
+      // The job that tries it again finds the reason.
+    }
+    entered();
+    return 'turned away';
+  }
+
   return {
-    async enter({ goesFirst, untilMs = Infinity }) {
+    async enter({ goesFirst, untilMs = Infinity, mayStill = () => true }) {
       const queue = goesFirst ? queues.first : queues.others;
       const isNext = queue.length === 0 && (goesFirst || queues.waiting() === 0);
       if (isNext && gate.msToNext() <= 0) return letIn();
       const patienceMs = Math.min(longestWaitMs, untilMs - nowMs());
-      return queue.length >= mostWaiting || patienceMs <= 0 ? 'turned away' : wait(queue, patienceMs);
+      if (isStopped || queue.length >= mostWaiting || patienceMs <= 0) return 'turned away';
+      return waitIfMayStill(mayStill, queue, patienceMs);
     },
     waiting: queues.waiting,
     stop() {
+      isStopped = true;
       cancelNext?.();
       queues.turnAway();
     },
