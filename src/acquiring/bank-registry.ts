@@ -36,8 +36,7 @@ export type BankRegistry = ReturnType<typeof openBankRegistry>;
 export function openBankRegistry(options: BankRegistryOptions, health: BankHealth) {
   const { db, lookups, clock, keyring } = options;
   const stopped = new Set<string>();
-  const isStopped = (id: string) => stopped.has(id);
-  const adapters = openAdapters(options, health, isStopped, (id) => banks.get(id));
+  const adapters = openAdapters(options, health, stopped, (id) => banks.get(id));
   const banks = ttlCache({ maxAgeMs, maxEntries: 1_000, load: bankWith });
 
   /** Lets an operator change the URL or the secret and keep the other. Never display the secret. */
@@ -65,7 +64,7 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
     },
     /** The bank a callback claims to come from. */
     bankNamed: (id: string) => banks.get(id),
-    isStopped,
+    isStopped: (id: string) => stopped.has(id),
     waiting: adapters.waiting,
     sendAfter: adapters.sendAfter,
     /** Adds a bank, or changes its URL and secret. */
@@ -98,7 +97,7 @@ async function settingsFrom(
 function openAdapters(
   { db, clock, adapterFor, observe }: BankRegistryOptions,
   health: BankHealth,
-  isStopped: (bankId: string) => boolean,
+  stopped: ReadonlySet<string>,
   /** Whether it is stopped. */
   reread: (bankId: string) => Promise<unknown>,
 ) {
@@ -118,18 +117,7 @@ function openAdapters(
         health.hear(id, kind, answer, epochMsOf(clock.now()) - seconds * 1_000);
         observe(id, kind, answer, seconds);
       });
-      // Outside of what is observed: a bank that is not asked says nothing about its health.
-      const sendNow: Bank['send'] = (operation, mayStill = () => true) => {
-        if (isStopped(id)) return Promise.resolve(stoppedAnswer(id));
-        return asked.send(operation, async () => {
-          await Promise.all([awaited.get(id), reread(id)]);
-          return !isStopped(id) && mayStill();
-        });
-      };
-      const send: Bank['send'] = (...sent) => {
-        const reading = awaited.get(id);
-        return reading ? Promise.resolve(reading).then(() => sendNow(...sent)) : sendNow(...sent);
-      };
+      const send = sendUnlessStopped(id, asked, { stopped, awaited, reread });
       const bank = { ...asked, send };
       opened.set(id, { url, secret, bank });
       // The bank that it replaces was known.
@@ -148,5 +136,28 @@ function openAdapters(
     async stop() {
       await Promise.all([...opened.values()].map(({ bank }) => bank.stop()));
     },
+  };
+}
+
+type Stops = {
+  readonly stopped: ReadonlySet<string>;
+  /** Reports that may stop a bank, while they are read. */
+  readonly awaited: ReadonlyMap<string, PromiseLike<unknown>>;
+  readonly reread: (bankId: string) => Promise<unknown>;
+};
+
+/** Outside of what is observed: a bank that is not asked says nothing about its health. */
+function sendUnlessStopped(id: string, asked: Bank, { stopped, awaited, reread }: Stops): Bank['send'] {
+  async function takesStill(): Promise<boolean> {
+    await Promise.all([awaited.get(id), reread(id)]);
+    return !stopped.has(id);
+  }
+  const sendNow: Bank['send'] = (operation, mayStill = () => true) =>
+    stopped.has(id)
+      ? Promise.resolve(stoppedAnswer(id))
+      : asked.send(operation, async () => (await takesStill()) && mayStill());
+  return (...sent) => {
+    const reading = awaited.get(id);
+    return reading ? Promise.resolve(reading).then(() => sendNow(...sent)) : sendNow(...sent);
   };
 }

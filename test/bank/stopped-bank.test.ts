@@ -1,13 +1,13 @@
 // A bank that is stopped while an operation waits for it: another node or an operator may have done it.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/support/database/test-database.ts';
-import { testClock } from '../../test/support/service/test-service.ts';
-import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
-import { localMasterKey } from '../platform/keys/master-key.ts';
-import { openBankHealth } from './bank-health.ts';
-import { openBankRegistry } from './bank-registry.ts';
-import type { Bank, BankOperation } from './domain/bank-port.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
+import { testClock } from '../support/service/test-service.ts';
+import { openKeyring, type Keyring } from '../../src/platform/keys/keyring.ts';
+import { localMasterKey } from '../../src/platform/keys/master-key.ts';
+import { openBankHealth } from '../../src/acquiring/bank-health.ts';
+import { openBankRegistry } from '../../src/acquiring/bank-registry.ts';
+import type { Bank, BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 
 const clock = testClock();
 const terminal = { id: 'T1', bankId: 'B', merchantId: 'M1', descriptor: 'SHOP' };
