@@ -5,10 +5,10 @@ import { defined } from '../defined.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Values } from '../platform/database/statement.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
-import type { BankHealth } from './bank-health.ts';
+import type { BankHealth } from './health/bank-health.ts';
 import { decryptSecret, encryptSecret, type BankSettings } from './bank-secret.ts';
 import type { Bank, Terminal } from './domain/bank-port.ts';
-import { observed, type Listener } from './observed-bank.ts';
+import { observed, type Listener } from './health/observed-bank.ts';
 import { readBank, storeAbilities, upsertBank } from './store/banks.ts';
 
 /** Its exchange log may have lost operations, so nothing is sent until an operator confirms (exchange-log/witness.ts). */

@@ -1,7 +1,7 @@
 // The banks as the service uses them: the registry, the routing of payments and payouts, and what is known of their health.
 import { epochMsOf } from '../clock.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
-import { openBankHealth, type AwayBank } from './bank-health.ts';
+import { openBankHealth, type AwayBank } from './health/bank-health.ts';
 import { openBankRegistry, type BankRegistryOptions } from './bank-registry.ts';
 import type { BankOperation, Terminal } from './domain/bank-port.ts';
 import { missingAbility } from './domain/missing-ability.ts';

@@ -1,7 +1,7 @@
 // The composition root: settings and ports in, a service out. The only file that knows every module.
 import { join } from 'node:path';
-import { watchSilentKinds } from '../acquiring/silent-kinds.ts';
-import { openAwayReport } from '../acquiring/away-report.ts';
+import { watchSilentKinds } from '../acquiring/health/silent-kinds.ts';
+import { openAwayReport } from '../acquiring/health/away-report.ts';
 import { openBanks, type Banks } from '../acquiring/banks.ts';
 import { watchEveryMs } from '../acquiring/exchange-log/witness.ts';
 import { learnAbilities } from '../acquiring/learn-abilities.ts';

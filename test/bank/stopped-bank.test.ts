@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database/test-
 import { testClock } from '../support/service/test-service.ts';
 import { openKeyring, type Keyring } from '../../src/platform/keys/keyring.ts';
 import { localMasterKey } from '../../src/platform/keys/master-key.ts';
-import { openBankHealth } from '../../src/acquiring/bank-health.ts';
+import { openBankHealth } from '../../src/acquiring/health/bank-health.ts';
 import { openBankRegistry } from '../../src/acquiring/bank-registry.ts';
 import type { Bank, BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 

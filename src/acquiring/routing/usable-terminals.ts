@@ -1,5 +1,5 @@
 // Which terminals an operation can go to: their bank is not away, and declares what is wanted.
-import type { BankHealth } from '../bank-health.ts';
+import type { BankHealth } from '../health/bank-health.ts';
 import type { BankRegistry } from '../bank-registry.ts';
 import type { Abilities } from '../domain/abilities.ts';
 import type { TerminalRow } from './terminal-rows.ts';

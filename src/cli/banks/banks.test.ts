@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openSimulatedBank, type SimulatedBank } from '../../sandbox/bank/simulated-bank.ts';
 import { epochMsOf, laterBy, systemClock } from '../../clock.ts';
-import { openAwayReport } from '../../acquiring/away-report.ts';
+import { openAwayReport } from '../../acquiring/health/away-report.ts';
 import { temporaryFolder } from '../../../test/support/database/test-cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { listContradictions, listWaiting } from './bank-stops.ts';

@@ -1,5 +1,5 @@
 // Reports each request to a bank, its response and its duration to a listener, for metrics and bank health.
-import type { Bank, BankResponse, BankOperation } from './domain/bank-port.ts';
+import type { Bank, BankResponse, BankOperation } from '../domain/bank-port.ts';
 
 export type Asked = BankOperation['kind'] | 'inquire' | 'resume';
 export type Listener = (asked: Asked, answer: BankResponse, seconds: number) => void;

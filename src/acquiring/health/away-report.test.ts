@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { laterBy, type Instant } from '../clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../test/support/database/test-database.ts';
+import { laterBy, type Instant } from '../../clock.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { openAwayReport } from './away-report.ts';
 import type { AwayBank } from './bank-health.ts';
-import { upsertBank } from './store/banks.ts';
-import { listAwayBanks } from './store/away-banks.ts';
+import { upsertBank } from '../store/banks.ts';
+import { listAwayBanks } from '../store/away-banks.ts';
 
 const start = '2026-01-19T10:00:00.000000Z' as Instant;
 const at = (seconds: number) => laterBy(start, seconds * 1_000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { BankResponse } from './domain/bank-port.ts';
+import type { BankResponse } from '../domain/bank-port.ts';
 import { openBankHealth } from './bank-health.ts';
 import type { Asked } from './observed-bank.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { Logger } from '../platform/log.ts';
-import type { BankResponse } from './domain/bank-port.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { BankResponse } from '../domain/bank-port.ts';
 import { watchSilentKinds } from './silent-kinds.ts';
 
 const silent: BankResponse = { outcome: 'unknown', why: 'no answer within 30000 ms', isSilence: true };

@@ -1,8 +1,8 @@
 // Tells operators which banks get nothing new from this node: in its readiness, and in the database for commands.
-import { instantAt, type Clock } from '../clock.ts';
-import type { Database } from '../platform/database/database.ts';
+import { instantAt, type Clock } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
 import type { AwayBank } from './bank-health.ts';
-import { reportAway, reportBack } from './store/away-banks.ts';
+import { reportAway, reportBack } from '../store/away-banks.ts';
 
 export function openAwayReport(options: {
   readonly db: Pick<Database, 'run'>;

@@ -1,7 +1,7 @@
 // Says once that a bank does not answer one kind of request while it answers others, and once that it does again. Such a bank is not away,
 // and the jobs that wait for it log at `debug`.
-import type { Logger } from '../platform/log.ts';
-import type { BankResponse } from './domain/bank-port.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { BankResponse } from '../domain/bank-port.ts';
 import type { Asked } from './observed-bank.ts';
 
 type Silence = { othersAnswered: boolean; isLogged: boolean };

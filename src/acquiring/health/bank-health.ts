@@ -1,6 +1,6 @@
 // The one place that knows whether a bank takes new operations; those avoid a bank that is away.
 // Kept in memory only: each node finds out for its own part, and a restart forgets it.
-import type { BankResponse } from './domain/bank-port.ts';
+import type { BankResponse } from '../domain/bank-port.ts';
 import type { Asked } from './observed-bank.ts';
 
 export type BankHealth = {
