@@ -41,7 +41,6 @@ export function openPace(options: Options): Pace {
   const queues = openQueues();
   const gate = openGate(nowMs, limits);
   let cancelNext: (() => void) | undefined;
-  let isStopped = false;
   const letIn = (): Leave => gate.letIn(letInWaiting);
 
   function letInWaiting(): void {
@@ -59,7 +58,7 @@ export function openPace(options: Options): Pace {
     }
   }
 
-  function wait(queue: Waiting[], patienceMs: number): ReturnType<Pace['enter']> {
+  function wait(queue: Waiting[], patienceMs: number): Promise<Leave | 'turned away'> {
     return new Promise((answer) => {
       const turnAway = () => {
         queue.splice(queue.indexOf(waiting), 1);
@@ -72,45 +71,50 @@ export function openPace(options: Options): Pace {
     });
   }
 
-  async function waitIfMayStill(mayStill: MayStill, ...how: Parameters<typeof wait>) {
-    const entered = await wait(...how);
-    if (entered === 'turned away') return entered;
-    try {
-      if (await mayStill()) return entered;
-    } catch {
-      // The job that tries it again finds the reason.
-    }
-    entered();
-    return 'turned away';
-  }
-
   return {
     async enter({ goesFirst, untilMs = Infinity, mayStill = () => true }) {
       const queue = goesFirst ? queues.first : queues.others;
       const isNext = queue.length === 0 && (goesFirst || queues.waiting() === 0);
       if (isNext && gate.msToNext() <= 0) return letIn();
-      const patienceMs = Math.min(longestWaitMs, untilMs - nowMs());
-      if (isStopped || queue.length >= mostWaiting || patienceMs <= 0) return 'turned away';
-      return waitIfMayStill(mayStill, queue, patienceMs);
+      const patienceMs = queues.takes(queue) ? Math.min(longestWaitMs, untilMs - nowMs()) : 0;
+      return patienceMs > 0 ? ifMayStill(wait(queue, patienceMs), mayStill) : 'turned away';
     },
     waiting: queues.waiting,
     stop() {
-      isStopped = true;
       cancelNext?.();
       queues.turnAway();
     },
   };
 }
 
+async function ifMayStill(
+  waiting: ReturnType<Pace['enter']>,
+  mayStill: MayStill,
+): Promise<Leave | 'turned away'> {
+  const entered = await waiting;
+  if (entered === 'turned away') return entered;
+  try {
+    if (await mayStill()) return entered;
+  } catch {
+    // The job that tries it again finds the reason.
+  }
+  entered();
+  return 'turned away';
+}
+
 function openQueues() {
   const first: Waiting[] = [];
   const others: Waiting[] = [];
+  let isStopped = false;
   return {
     first,
     others,
     next: () => first.shift() ?? others.shift(),
     waiting: () => first.length + others.length,
+    takes: (queue: readonly Waiting[]) => !isStopped && queue.length < mostWaiting,
+    /** For ever. */
     turnAway() {
+      isStopped = true;
       for (const { cancelTimer, answer } of [...first.splice(0), ...others.splice(0)]) {
         cancelTimer();
         answer('turned away');
