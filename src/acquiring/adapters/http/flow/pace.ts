@@ -112,7 +112,7 @@ function openQueues() {
     next: () => first.shift() ?? others.shift(),
     waiting: () => first.length + others.length,
     takes: (queue: readonly Waiting[]) => !isStopped && queue.length < mostWaiting,
-    /** For ever. */
+    /** Permanently. */
     turnAway() {
       isStopped = true;
       for (const { cancelTimer, answer } of [...first.splice(0), ...others.splice(0)]) {
