@@ -59,10 +59,6 @@ async function takeTurn(
 ): Promise<'again' | 'rest'> {
   const { db, merchants } = deps;
   const { subscription } = stored;
-  const write = async (facts: readonly SubscriptionFact[]) => {
-    await db.transaction((tx) => writeFacts(tx, stored, facts, now, merchants));
-    return 'again' as const;
-  };
   const rest = async (until?: Instant) => {
     if (until !== undefined) await rescheduleSubscription(db, stored, until);
     await restSubscription(db, stored);
@@ -73,13 +69,31 @@ async function takeTurn(
   // Before the look: a payment that ends after it wakes the subscription again. What is due keeps its lease, and its failures count.
   if (!isDue) await rescheduleSubscription(db, stored, wakeTimeOf(subscription, now));
   const heard = await heardOf(deps, subscription, now);
-  if (heard.length > 0) return write(heard);
+  const end = async (turn: (tx: Database) => Promise<Turn>) => {
+    const done = await allOrNothing(db, turn);
+    if (done === 'versionConflict') return 'again';
+    return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
+  };
+  if (heard.length > 0) return end((tx) => write(tx, stored, heard, now, deps));
   if (!isDue) return rest();
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
-  const done = await allOrNothing(db, (tx) => doNext(tx, stored, next, now, deps));
-  if (done === 'versionConflict') return 'again';
-  return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
+  return end((tx) => doNext(tx, stored, next, now, deps));
+}
+
+type Turn = Outcome<'again' | 'rest', 'subscriptionChargePending'> | 'versionConflict';
+
+/** Refused if a period would be given up while its payer pays. */
+async function write(
+  tx: Database,
+  stored: StoredSubscription,
+  facts: readonly SubscriptionFact[],
+  now: Instant,
+  { merchants }: SubscriptionJobDeps,
+): Promise<Turn> {
+  const written = await writeFacts(tx, stored, facts, now, merchants);
+  if (!written) return 'versionConflict';
+  return written.isPaying ? refuse('subscriptionChargePending') : accept('again');
 }
 
 function startsCharge({ does }: Action): boolean {
@@ -140,7 +154,7 @@ async function doNext(
   next: Action,
   now: Instant,
   deps: SubscriptionJobDeps,
-): Promise<Outcome<'again' | 'rest', 'subscriptionChargePending'> | 'versionConflict'> {
+): Promise<Turn> {
   const { subscription } = stored;
   const { merchants } = deps;
   const ids = await idsFor(tx, subscription, next, deps);
@@ -162,9 +176,7 @@ async function doNext(
   }
   const ending = endingOfRefusal(payment.refusal, now);
   const ended = decideChargeEnded(begun.subscription, charge, ending, now);
-  const written = await writeFacts(tx, begun, ended, now, merchants);
-  if (!written) return 'versionConflict';
-  return written.isPaying ? refuse('subscriptionChargePending') : accept('again');
+  return write(tx, begun, ended, now, deps);
 }
 
 /** The ID of a payment follows from its invoice, so that the fact names it before it is made. */

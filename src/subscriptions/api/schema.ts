@@ -125,7 +125,7 @@ export const SubscriptionSchema = Type.Object(
     pausedBy: Type.Optional(Type.Enum(['payer', 'merchant', 'dunning'])),
     endReason: Type.Optional(Type.String()),
     parkedFor: Type.Optional(
-      Type.String({ description: 'Charging is stopped until the operator has looked. Nothing is lost.' }),
+      Type.String({ description: 'Charging is stopped until you resume it. Nothing is lost.' }),
     ),
     metadata: Metadata,
   },

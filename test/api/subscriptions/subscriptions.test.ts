@@ -1,4 +1,5 @@
 // What a merchant does with a subscription, and what is refused.
+import { setTradingFlag } from '../../support/worlds/block-merchant.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Merchant } from '../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
@@ -233,6 +234,20 @@ describe('a pause', () => {
     const paused = await act(id, 'pause', { openPeriods: 'forgive' });
     expect(paused.body).toMatchObject({ status: 'paused', openPeriods: [] });
     expect((await subscriptions.periods(merchant, id)).map(({ outcome }) => outcome)).toEqual(['forgiven']);
+  });
+});
+
+describe('in a shop that may not trade', () => {
+  test('it pauses and is cancelled, and does not resume', async () => {
+    const by = await world.createMerchant();
+    const customer = await world.createCustomer({}, by);
+    await world.bound(customer, '4242424242424242');
+    const { id } = (await subscriptions.create(by, customer.id, { every: 'P1W' })).body;
+    await subscriptions.settle();
+    await setTradingFlag(world.service, by, { of: 'shop', flag: 'is_blocked' }, true);
+    expect((await act(id, 'pause', {}, by)).body).toMatchObject({ status: 'paused' });
+    expect((await act(id, 'resume', {}, by)).body).toMatchObject({ code: 'invalidShopStatus' });
+    expect((await act(id, 'cancel', { when: 'now' }, by)).body).toMatchObject({ status: 'ended' });
   });
 });
 
