@@ -164,9 +164,9 @@ function notTheOwner(cause: unknown): Error {
   );
 }
 
-/** PostgreSQL's code for a lock that was not granted in time. */
+/** PostgreSQL's codes for a lock that was not granted in time, or never could be. */
 function isLocked(error: unknown): boolean {
-  return codeOf(error) === '55P03';
+  return ['55P03', '40P01'].includes(codeOf(error));
 }
 
 /** Reads the catalogue, because `to_regclass` does not see what another node created while this transaction waited for it. */

@@ -1,5 +1,10 @@
 -- How much was paid, declined and refunded in each quarter of an hour. Every zone of today begins its days and hours with such a quarter.
 -- The reader that copies payments to search_payment moves them from sum to sum in the same statement.
+-- First, because a node that copies rows locks this one before them.
+-- Where a rebuild that has copied every invoice has come with the sums. Null: it is not there.
+alter table search_position add column resum_from json;
+-- What was copied before is copied again, with its sums.
+update search_position set rebuild_after = '', rebuilt = 0;
 alter table search_payment
   add column currency      text,
   add column attempt       int,
@@ -26,7 +31,3 @@ create table search_sum (
   n              bigint not null,
   primary key (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code)
 ) with (fillfactor = 80);
--- Where a rebuild that has copied every invoice has come with the sums. Null: it is not there.
-alter table search_position add column resum_from json;
--- What was copied before is copied again, with its sums.
-update search_position set rebuild_after = '', rebuilt = 0;
