@@ -6,8 +6,8 @@ export const faultsOfBegunPayments: Faults = {
     edits: [
       {
         within: 'mayReroute',
-        replace: 'const neverSent = isNeverSent(answer);',
-        by: "const neverSent = answer.outcome === 'notSent' || answer.outcome === 'unknown';",
+        replace: 'return wasLeftHere(answer) && attempt === 1',
+        by: "return (answer.outcome === 'notSent' || answer.outcome === 'unknown') && attempt === 1",
       },
       {
         within: 'openChargeRouting',
