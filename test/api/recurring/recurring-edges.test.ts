@@ -392,6 +392,8 @@ describe('a charge that waits for its bank', () => {
     wayward.meanwhile('authorise', () => withdraw(parent));
     wayward.happens('authorise', 'waits');
     const made = await charge(parent);
+    // Else the lease ends while the first run still waits.
+    await world.service.jobs.whenIdle();
     const operationId = (kind: string) => (sent: { operationId: string; kind: string }) =>
       sent.kind === kind && sent.operationId.startsWith(made.body.invoiceID);
     for (let times = 0; times < 10; times++) await world.later(minute);
