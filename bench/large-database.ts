@@ -2,7 +2,7 @@
 // The node whose turn it is not is stopped, so that its background jobs cost the other nothing.
 import { resolve } from 'node:path';
 import { instantAt } from '../src/clock.ts';
-import { everyInvariant } from '../src/app/compose.ts';
+import { everyInvariant } from '../src/app/composition/invariants.ts';
 import { openDatabase } from '../src/platform/database/database.ts';
 import { costSince, meanOf, spentSoFar, type Cost } from './harness/costs.ts';
 import { median, percentile, type Work } from './harness/load.ts';

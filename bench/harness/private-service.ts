@@ -1,6 +1,7 @@
 // The service in this process, on a private PostgreSQL and a simulated bank, with a party and its API key.
 import { systemClock } from '../../src/clock.ts';
-import { buildService, foundationOn } from '../../src/app/compose.ts';
+import { buildService } from '../../src/app/compose.ts';
+import { foundationOn } from '../../src/app/composition/foundation.ts';
 import { readConfig } from '../../src/app/config.ts';
 import { allScopes } from '../../src/platform/http/access.ts';
 import { randomIds } from '../../src/ids.ts';

@@ -19,7 +19,7 @@ export const faultsOfHoldsAndRefunds: Faults = {
     does: 'A card is charged before the payment is committed.',
     edits: [
       {
-        within: 'startPaymentOf',
+        within: 'startPayment',
         replace:
           "db.afterCommit(() => jobs.run('payment', [payment.invoiceId, payment.id], now, stored.value));",
         by: "jobs.run('payment', [payment.invoiceId, payment.id], now, stored.value);",

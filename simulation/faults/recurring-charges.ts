@@ -26,8 +26,8 @@ export const faultsOfRecurringCharges: Faults = {
     edits: [
       {
         within: 'createCharge',
-        replace: 'allOrNothing(deps.db, (db) => makeCharge(request, made, { ...deps, db }))',
-        by: 'makeCharge(request, made, deps)',
+        replace: 'allOrNothing(deps.db, (db) => makeCharge(request, wish, { ...deps, db }))',
+        by: 'makeCharge(request, wish, deps)',
       },
     ],
   },

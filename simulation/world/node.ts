@@ -1,7 +1,8 @@
 // One node of the service, composed as in `mandate serve`, with the world's clock, database and network.
 import type { InjectOptions } from 'fastify';
 import { instantAt, type Clock } from '../../src/clock.ts';
-import { buildService, foundationOn, type Foundation, type RunningService } from '../../src/app/compose.ts';
+import { buildService, type RunningService } from '../../src/app/compose.ts';
+import { foundationOn, type Foundation } from '../../src/app/composition/foundation.ts';
 import { readConfig } from '../../src/app/config.ts';
 import { databaseOn } from '../../src/platform/database/database.ts';
 import { randomIds } from '../../src/ids.ts';

@@ -1,4 +1,4 @@
-// Everything endpoints depend on, put together once in compose.ts. Each endpoint names the members it uses, so only app/ imports this.
+// Everything endpoints depend on, put together once in composition/http-service.ts. Each endpoint names the members it uses, so only app/ imports this.
 import type { Banks } from '../acquiring/banks.ts';
 import type { CardTesting } from '../cards/card-testing.ts';
 import type { PayerAttempts } from '../cards/payer-attempts.ts';

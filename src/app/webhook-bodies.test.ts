@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { expect, test } from 'vitest';
 import { bodyOf } from '../webhooks/feed/message.ts';
 import { exampleLogs } from '../../tools/documents/example-logs.ts';
-import { topics } from './compose.ts';
+import { topics } from './composition/topics.ts';
 import { webhookBodies } from './webhook-bodies.ts';
 
 const declared = new Map(webhookBodies(topics).map(({ name, topic, body }) => [`${topic} ${name}`, body]));

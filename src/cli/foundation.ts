@@ -1,5 +1,5 @@
 // What short-lived commands share: settings, database and keys. A server may run at the same time.
-import { databaseInUse, openFoundation, type Foundation } from '../app/compose.ts';
+import { databaseInUse, openFoundation, type Foundation } from '../app/composition/foundation.ts';
 import type { Config } from '../app/config.ts';
 import type { Party } from '../merchants/domain/party.ts';
 import { partyFromRow, readParty, readShop } from '../merchants/store/parties.ts';

@@ -2,7 +2,8 @@
 import { join, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { codeOf } from '../error-code.ts';
-import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
+import { buildService, type RunningService } from '../app/compose.ts';
+import { openFoundation, type Foundation } from '../app/composition/foundation.ts';
 import { misspeltIn, readConfig, type Config } from '../app/config.ts';
 import { isLoopback } from '../platform/http/loopback.ts';
 import { consoleLinkOf } from '../console/sessions.ts';

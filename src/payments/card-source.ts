@@ -131,10 +131,9 @@ export async function presentCardOf(
 
 /** Reads, and writes nothing but a copy of a saved card. With `isLocked`, the rows it read stay locked until the transaction ends. */
 export function selectCard(
-  source: CardSource,
+  { source, isLocked }: { readonly source: CardSource; readonly isLocked: boolean },
   deps: CardSourceDeps,
   invoice: PayableInvoice,
-  isLocked: boolean,
 ): Promise<Outcome<SelectedCard, PayerRefusal>> {
   switch (source.from) {
     case 'resource':
@@ -142,7 +141,7 @@ export function selectCard(
     case 'savedCard':
       return copyOfSavedCard(source, deps, invoice);
     case 'parent':
-      return cardOfParent(source, deps, invoice, isLocked);
+      return cardOfParent(source, { ...deps, isLocked }, invoice);
     case 'customer':
       return cardOfCustomer(source, deps, invoice);
   }
@@ -210,9 +209,8 @@ async function savedCardOf(
 
 async function cardOfParent(
   { caller, payer, now }: SourceFrom<'parent'>,
-  { db, charging, banks }: CardSourceDeps,
+  { db, charging, banks, isLocked }: CardSourceDeps & { readonly isLocked: boolean },
   invoice: PayableInvoice,
-  isLocked: boolean,
 ): Promise<Outcome<SelectedCard, PayerRefusal>> {
   const { partyId } = caller;
   const { invoiceID: invoiceId, paymentID: paymentId } = payer.recurrentParentPayment;

@@ -6,8 +6,8 @@ import type { Database } from '../platform/database/database.ts';
 import { requestFingerprint } from '../platform/http/idempotent-create.ts';
 import type { Charging } from '../recurring/port.ts';
 import { refuse } from '../refusal.ts';
-import { commandOf, startPaymentOf, type StartPaymentDeps } from './api/create-payment.ts';
 import { isTaken, publicStatus } from './domain/payment.ts';
+import { startPayment, type StartPaymentDeps } from './start-payment.ts';
 import { findPayableInvoice, loadPayment } from './store/payments.ts';
 
 export type ChargeAsked = {
@@ -26,10 +26,14 @@ export async function chargeInvoice(
   if (!payable) return refuse('invoiceNotFound');
   const caller = { kind: 'apiKey', keyId: 'subscription', partyId, scopes: [] } as const;
   const payer = { payerType: 'CustomerPayer', customerID: customerId } as const;
-  const body = { flow: { type: 'PaymentFlowInstant' }, payer } as const;
-  const source = { from: 'customer', caller, payer, now } as const;
-  const made = { command: commandOf(body, undefined), source, fingerprint: requestFingerprint([]) };
-  return startPaymentOf(payable, { caller, body, now }, made, true, deps);
+  const wish = {
+    params: { flow: { type: 'PaymentFlowInstant' }, payer },
+    deadline: undefined,
+    source: { from: 'customer', caller, payer, now },
+    fingerprint: requestFingerprint([]),
+    isLocked: true,
+  } as const;
+  return startPayment(payable, { caller, now, wish }, deps);
 }
 
 export type ChargeOutcome =

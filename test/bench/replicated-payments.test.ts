@@ -9,7 +9,7 @@ import {
 } from '../../bench/workloads/replicated-payments.ts';
 import { settledFindings } from '../../simulation/checks/index.ts';
 import { epochMsOf } from '../../src/clock.ts';
-import { everyInvariant } from '../../src/app/compose.ts';
+import { everyInvariant } from '../../src/app/composition/invariants.ts';
 import { checkLedger } from '../../src/platform/ledger/check-ledger.ts';
 import { readBook } from '../support/checks/ledger-check.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/worlds/payment-world.ts';

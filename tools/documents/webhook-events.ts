@@ -1,5 +1,5 @@
 // docs/guide/webhook-events.md: every webhook event of every topic, when it is sent, and its body for an example log.
-import { topics } from '../../src/app/compose.ts';
+import { topics } from '../../src/app/composition/topics.ts';
 import type { Topic, WebhookEvent } from '../../src/platform/events/domain/topic.ts';
 import { bodyOf } from '../../src/webhooks/feed/message.ts';
 import { exampleLogs } from './example-logs.ts';

@@ -4,7 +4,7 @@ import type { BankSettings, Banks } from '../../acquiring/banks.ts';
 import { readBookFile } from '../../acquiring/reconciliation/report-file.ts';
 import { openBookReader } from '../../acquiring/adapters/http/read-report.ts';
 import type { Clock } from '../../clock.ts';
-import type { Foundation } from '../../app/compose.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import type { Config } from '../../app/config.ts';
 import { listBanks } from '../../acquiring/store/banks.ts';
 import type { TransactionReport } from '../../acquiring/reconciliation/reconcile.ts';

@@ -2,7 +2,7 @@
 import { hostname, userInfo } from 'node:os';
 import { consoleLinkOf, mayOpenAt, openConsoleSessions } from '../../console/sessions.ts';
 import type { Viewer } from '../../console/domain/session.ts';
-import type { Foundation } from '../../app/compose.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import { defined } from '../../defined.ts';
 import { livemodeOf } from '../../livemode.ts';
 import { readSandboxFacts } from '../../sandbox/sandbox-setup.ts';

@@ -1,6 +1,6 @@
 // mandate import cards: a file from another provider, row by row. It prints lines and reasons, and never a value of a row.
 import { readFile } from 'node:fs/promises';
-import type { Foundation } from '../../app/compose.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import { importingBindings } from '../../customers/port.ts';
 import { importCards, type ImportReport } from '../../importing/import-cards.ts';
 import { openSealedFile, privateKeyIn, type SealedFile } from '../../importing/sealed-file.ts';

@@ -21,7 +21,7 @@ import { livemodeOf } from '../../livemode.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
 import { shopFromRow } from '../../merchants/store/parties.ts';
 import { readSandboxFacts } from '../../sandbox/sandbox-setup.ts';
-import type { Foundation } from '../../app/compose.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import { isLoopback } from '../../platform/http/loopback.ts';
 import {
   printTable,

@@ -1,6 +1,6 @@
 // mandate shop refunds, top-up and reverse-top-up: what refunds do when a shop's balance is too small, and money that came in for it.
 import { createHash } from 'node:crypto';
-import type { Foundation } from '../../app/compose.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import { minorOf } from '../option-values.ts';
 import { requireReason, requireShop, withFoundation } from '../foundation.ts';
 import type { Shop, WhenShort } from '../../merchants/domain/party.ts';

@@ -1,6 +1,6 @@
 // mandate ledger: check the ledger, show an account, and shard the balance of a busy one.
 import { checkLedger, type Finding } from '../../platform/ledger/check-ledger.ts';
-import { everyInvariant } from '../../app/compose.ts';
+import { everyInvariant } from '../../app/composition/invariants.ts';
 import { shardAccount } from '../../platform/ledger/store/journals.ts';
 import { findAccounts, viewAccount, type AccountView } from '../../platform/ledger/store/account-details.ts';
 import { printTable, wholeNumber, withFoundation } from '../foundation.ts';

@@ -1,6 +1,6 @@
 // mandate keys change-master-key: the way out of a master key that is weak, or that others may have.
 import { readFileSync } from 'node:fs';
-import { databaseInUse } from '../../app/compose.ts';
+import { databaseInUse } from '../../app/composition/foundation.ts';
 import { changeMasterKey } from '../../platform/keys/change-master-key.ts';
 import { localMasterKey, parseMasterKey } from '../../platform/keys/master-key.ts';
 import { openLog } from '../../platform/log.ts';

@@ -1,5 +1,6 @@
 // mandate webhooks: inspect, resume and replay deliveries, and listen to events in development.
-import { topics, type Foundation } from '../../app/compose.ts';
+import { topics } from '../../app/composition/topics.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
 import { livemodeOf } from '../../livemode.ts';
 import { addressOf, listen as listenTo } from '../../webhooks/listen.ts';

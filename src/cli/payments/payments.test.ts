@@ -1,7 +1,7 @@
 // mandate payments: an operator resolves stuck payments while the service runs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invoicesUrl, type CreatedInvoice } from '../../../test/support/worlds/invoices.ts';
-import { everyInvariant } from '../../app/compose.ts';
+import { everyInvariant } from '../../app/composition/invariants.ts';
 import { checkLedger } from '../../platform/ledger/check-ledger.ts';
 import { openSimulatedBank } from '../../sandbox/bank/simulated-bank.ts';
 import { secret, startPaymentWorld, type PaymentWorld } from '../../../test/support/worlds/payment-world.ts';

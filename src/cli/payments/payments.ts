@@ -1,5 +1,6 @@
 // mandate payments: how an operator resolves stuck payments and refunds.
-import { buildService, type Foundation } from '../../app/compose.ts';
+import { buildService } from '../../app/compose.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import { publicStatus } from '../../payments/domain/payment.ts';
 import type { ManualOutcome } from '../../payments/domain/resolution.ts';
 import { releaseHold, resolvePayment, type ResolutionDeps } from '../../payments/resolve-payment.ts';

@@ -7,7 +7,8 @@ import { readPaymentFacts } from '../../payments/store/invoice-log.ts';
 import { loadDatedPayment } from '../../payments/store/payments.ts';
 import { startRefund } from '../../payments/start-refund.ts';
 import type { RefundTerms } from '../../payments/domain/payment.ts';
-import { buildService, type Foundation } from '../../app/compose.ts';
+import { buildService } from '../../app/compose.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import { refusalText, requireReason, withFoundation } from '../foundation.ts';
 import { minorOf } from '../option-values.ts';
 

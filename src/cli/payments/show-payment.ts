@@ -1,6 +1,7 @@
 // mandate payments show: where a payment stands, what its bank and the recurring rules have said, and what to do.
 import type { Instant } from '../../clock.ts';
-import { buildService, type Foundation } from '../../app/compose.ts';
+import { buildService } from '../../app/compose.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import { bankExchangesOf, type BankExchange } from '../../payments/domain/exchanges/bank-exchanges.ts';
 import { publicStatus, type Payment } from '../../payments/domain/payment.ts';
 import { paymentsOfInvoice, type PaymentOverview } from '../../payments/store/job-overview.ts';

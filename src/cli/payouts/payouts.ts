@@ -1,7 +1,7 @@
 // mandate identity, mandate wallet, mandate payout: an operator's decisions about payouts.
 import { doubtSends } from '../../payouts/store/sends.ts';
 import { livemodeOf } from '../../livemode.ts';
-import type { Foundation } from '../../app/compose.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import { isKnownCurrency } from '../../money.ts';
 import { completed, evolve, type IdentityFact } from '../../identities/domain/identity.ts';
 import {

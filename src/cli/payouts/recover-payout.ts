@@ -1,7 +1,8 @@
 // mandate payout recover: record a payout that the bank made and a restored database lost.
 import { payoutTerminals } from '../../acquiring/store/banks.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
-import { buildService, type Foundation } from '../../app/compose.ts';
+import { buildService } from '../../app/compose.ts';
+import type { Foundation } from '../../app/composition/foundation.ts';
 import { cardHashOf } from '../../payouts/card-hash.ts';
 import { findDestination } from '../../payouts/store/destinations.ts';
 import { findGrant, findOpenGrants, useGrant } from '../../payouts/store/grants.ts';

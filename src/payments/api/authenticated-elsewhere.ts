@@ -1,25 +1,22 @@
 // A payment whose payer was authenticated by a 3-D Secure server of the merchant: its result is checked, and its value sealed.
-import { parseInstant } from '../../clock.ts';
+import { parseInstant, type Instant } from '../../clock.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Cards } from '../../cards/vault.ts';
 import { defined } from '../../defined.ts';
 import type { Currency } from '../../money.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
-import type { EndpointRequest } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { requireFitting, type AuthenticatedElsewhere } from '../domain/authentication/elsewhere.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
 import type { PaymentTerms } from '../domain/payment.ts';
 import { isAuthenticationUsed } from '../store/payments.ts';
-import type { AuthenticatedParams, PaymentParams } from './schema.ts';
-
-type Asked = Pick<EndpointRequest<undefined, undefined, PaymentParams>, 'body' | 'now'>;
+import type { AuthenticatedParams } from './schema.ts';
 
 /** A request that is refused has not used it. The statement that creates the payment checks again that nothing else has. */
 export async function requireUsable(
   db: Database,
-  { body: { authenticated }, now }: Asked,
+  { authenticated, now }: { readonly authenticated: AuthenticatedParams | undefined; readonly now: Instant },
   { partyId, amount }: PayableInvoice,
   card: CardDetails,
 ) {

@@ -19,17 +19,10 @@ import {
 } from '../../invoices/port.ts';
 import { findInvoiceByExternalId, loadInvoice } from '../../invoices/store/invoices.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { cardSourceOf, identityOf, type CardSource } from '../card-source.ts';
+import { cardSourceOf, identityOf } from '../card-source.ts';
+import { startPayment, type PaymentWish, type StartPaymentDeps } from '../start-payment.ts';
 import { findPayableInvoice, loadPayment } from '../store/payments.ts';
-import {
-  commandOf,
-  deadlineOf,
-  errorsOfPayment,
-  flowIdentity,
-  paymentProblem,
-  startPaymentOf,
-  type StartPaymentDeps,
-} from './create-payment.ts';
+import { deadlineOf, errorsOfPayment, flowIdentity, paymentProblem } from './create-payment.ts';
 import { awaitedStateOf } from './outcomes.ts';
 import { paymentBody, PaymentParams, PaymentSchema } from './schema.ts';
 
@@ -128,8 +121,14 @@ export const createCharge = endpoint({
       ...identityOf(source.value),
     ];
     const fingerprint = requestFingerprint(identity);
-    const command = commandOf(payment, deadline);
-    const made = { command, source: source.value, fingerprint, where: paymentPart };
+    const wish = {
+      params: payment,
+      deadline,
+      source: source.value,
+      fingerprint,
+      where: paymentPart,
+      isLocked: true,
+    };
     return createIdempotently({
       externalId: invoice.externalID,
       fingerprint,
@@ -137,7 +136,7 @@ export const createCharge = endpoint({
       find: (externalId) => findInvoiceByExternalId(deps.db, partyId, externalId),
       respond: (earlier) => chargeOf(earlier, request, deps),
       compared: (earlier) => ({ sent: decisiveOf(invoice), kept: invoiceBody(earlier) }),
-      make: () => allOrNothing(deps.db, (db) => makeCharge(request, made, { ...deps, db })),
+      make: () => allOrNothing(deps.db, (db) => makeCharge(request, wish, { ...deps, db })),
     });
   },
 });
@@ -152,23 +151,16 @@ async function chargeOf(invoice: Invoice, { caller }: ChargeRequest, { db, merch
 }
 
 /** Within a transaction, which a refusal of either part rolls back. */
-async function makeCharge(
-  request: ChargeRequest,
-  made: Pick<Parameters<typeof startPaymentOf>[2], 'command' | 'fingerprint' | 'where'> & {
-    readonly source: CardSource;
-  },
-  deps: Deps,
-) {
-  const { caller, body, now } = request;
-  const invoice = await makeInvoice(body.invoice, made.fingerprint, { partyId: caller.partyId, now }, deps);
+async function makeCharge({ caller, body, now }: ChargeRequest, wish: PaymentWish, deps: Deps) {
+  const { partyId } = caller;
+  const invoice = await makeInvoice(body.invoice, wish.fingerprint, { partyId, now }, deps);
   // Another request has used the external ID. The next try finds what it made.
   if (invoice === 'externalIdTaken') return 'versionConflict';
   if (!invoice.ok) return invoice;
   const { id } = invoice.value;
-  const paying = { ...request, params: { invoiceID: id }, body: body.payment };
-  const payable = await findPayableInvoice(deps.db, caller.partyId, id);
+  const payable = await findPayableInvoice(deps.db, partyId, id);
   if (!payable) throw new Error(`Invoice ${id} is not found in the transaction that wrote it.`);
-  const payment = await startPaymentOf(payable, paying, made, true, deps);
+  const payment = await startPayment(payable, { caller, now, wish }, deps);
   if (payment === 'versionConflict' || !payment.ok) return payment;
   const warnings = (invoice.warnings ?? []).map(({ code, field }) => ({ code, field: invoicePart + field }));
   return accept({ invoice: invoiceBody(invoice.value), payment: payment.value }, [

@@ -56,7 +56,7 @@ type RefusalToStart = 'invalidInvoiceStatus' | 'invoicePaymentPending' | 'invali
 /** Guards that come before the payer is known. */
 export function requirePayable(
   invoice: PayableInvoice,
-  { deadline }: Pick<StartPayment, 'deadline'>,
+  { deadline }: { readonly deadline?: Instant | undefined },
   now: Instant,
 ): Outcome<undefined, RefusalToStart> {
   if (deadline !== undefined && deadline <= now) return refuse('invalidProcessingDeadline');

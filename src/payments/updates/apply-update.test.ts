@@ -6,7 +6,7 @@ import { postJournal } from '../../../test/support/database/post-journal.ts';
 import { waylay, type FaultyBank } from '../../../test/support/bank/faulty-bank.ts';
 import { invoicesUrl, type CreatedInvoice } from '../../../test/support/worlds/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../../test/support/worlds/payment-world.ts';
-import { everyInvariant } from '../../app/compose.ts';
+import { everyInvariant } from '../../app/composition/invariants.ts';
 import { checkLedger } from '../../platform/ledger/check-ledger.ts';
 import { depositedFromShop } from '../../wallets/domain/wallet-postings.ts';
 import { applyUpdate } from './apply-update.ts';

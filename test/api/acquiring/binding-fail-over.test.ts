@@ -3,7 +3,7 @@
 import { bankOfVersion1 } from '../../support/bank/bank-of-version-1.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
-import { everyInvariant } from '../../../src/app/compose.ts';
+import { everyInvariant } from '../../../src/app/composition/invariants.ts';
 import { runBindingJob, type BindingJobDeps } from '../../../src/customers/worker.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import {

@@ -2,7 +2,7 @@
 import { bankOfVersion1 } from '../../support/bank/bank-of-version-1.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
-import { everyInvariant } from '../../../src/app/compose.ts';
+import { everyInvariant } from '../../../src/app/composition/invariants.ts';
 import { laterBy } from '../../../src/clock.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../../src/sandbox/bank/simulated-bank.ts';

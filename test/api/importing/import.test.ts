@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import pg from 'pg';
 import { reconcile } from '../../../src/acquiring/reconciliation/reconcile.ts';
 import { reconciliationSources } from '../../../src/app/sources/reconciliation-sources.ts';
-import { everyInvariant } from '../../../src/app/compose.ts';
+import { everyInvariant } from '../../../src/app/composition/invariants.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import { customersTopic } from '../../../src/customers/webhook-events.ts';

@@ -1,6 +1,6 @@
 // What the ledger check of every minute finds, also when money should have been posted and was not.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { everyInvariant } from '../../../src/app/compose.ts';
+import { everyInvariant } from '../../../src/app/composition/invariants.ts';
 import { monitorLedger } from '../../../src/app/gauges.ts';
 import { moveWatermark } from '../../../src/platform/ledger/check-ledger.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';

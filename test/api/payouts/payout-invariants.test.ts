@@ -1,7 +1,7 @@
 // The ledger checks of withdrawals, deposits and transfers hold for payouts in every state. Both the full and the recent check
 // find every kind of tampering.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { everyInvariant } from '../../../src/app/compose.ts';
+import { everyInvariant } from '../../../src/app/composition/invariants.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { statement } from '../../../src/platform/database/statement.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';

@@ -1,7 +1,7 @@
 // The OpenAPI document as a generator of clients gets it.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { topics } from '../../../src/app/compose.ts';
+import { topics } from '../../../src/app/composition/topics.ts';
 import { startTestService, type TestService } from '../../support/service/test-service.ts';
 
 /** By coding: docs/decisions/0046-size-of-the-document.md says why they differ. */

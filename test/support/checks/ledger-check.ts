@@ -8,7 +8,7 @@ import {
   signatureHeader,
   versionHeader,
 } from '../../../src/acquiring/adapters/http/signature.ts';
-import { everyInvariant } from '../../../src/app/compose.ts';
+import { everyInvariant } from '../../../src/app/composition/invariants.ts';
 import type { DatabasePool } from '../../../src/platform/database/database.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import { timesGoingBack } from './event-times.ts';

@@ -2,7 +2,8 @@
 // have a fuse, by which it dies at a chosen moment as a killed process does.
 import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
 import { laterBy, type Clock } from '../../../src/clock.ts';
-import { buildService, foundationOn, type Ports, type RunningService } from '../../../src/app/compose.ts';
+import { buildService, type RunningService } from '../../../src/app/compose.ts';
+import { foundationOn, type Ports } from '../../../src/app/composition/foundation.ts';
 import { defined } from '../../../src/defined.ts';
 import type { Database, DatabasePool } from '../../../src/platform/database/database.ts';
 import { callsTo, type TestService } from './test-service.ts';

@@ -1,13 +1,8 @@
 // The whole service inside a test: real PostgreSQL, real HTTP handling (injected), a clock under the test's control.
 import type { InjectOptions } from 'fastify';
 import { instantAt, type Clock } from '../../../src/clock.ts';
-import {
-  buildService,
-  foundationOn,
-  type Foundation,
-  type Network,
-  type RunningService,
-} from '../../../src/app/compose.ts';
+import { buildService, type RunningService } from '../../../src/app/compose.ts';
+import { foundationOn, type Foundation, type Network } from '../../../src/app/composition/foundation.ts';
 import { readConfig } from '../../../src/app/config.ts';
 import { scopes } from '../../../src/platform/http/access.ts';
 import { randomIds } from '../../../src/ids.ts';

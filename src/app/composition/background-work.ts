@@ -1,0 +1,83 @@
+// What a node does without a request: jobs, periodic tasks, deliveries of webhooks, the watch on banks, and the copies for searches.
+import { openAwayReport } from '../../acquiring/health/away-report.ts';
+import { learnAbilities } from '../../acquiring/learn-abilities.ts';
+import { customers } from '../../customers/port.ts';
+import { openJobRunner, type JobRunner } from '../../platform/jobs/job-runner.ts';
+import { openSearchReader } from '../../search/reader.ts';
+import { missingScope } from '../../wallets/webhook-scope.ts';
+import { usualDelaysSeconds } from '../../webhooks/domain/queue-rules.ts';
+import { makeKeyPairs } from '../../webhooks/registration/key-pair-pool.ts';
+import { openWebhooks } from '../../webhooks/webhooks.ts';
+import { applyUpdate } from '../bank-watch/bank-updates.ts';
+import { watchBanks } from '../bank-watch/watch-banks.ts';
+import { monitorLedger } from '../gauges.ts';
+import { jobHandlers, jobOfOperation, type JobRows } from '../job-handlers.ts';
+import type { Foundation } from './foundation.ts';
+import { everyInvariant } from './invariants.ts';
+import type { Modules } from './modules.ts';
+import { periodicTasks } from './periodic-tasks.ts';
+import { topics } from './topics.ts';
+
+export type BackgroundWork = ReturnType<typeof openBackgroundWork>;
+
+export function openBackgroundWork(foundation: Foundation, modules: Modules, publicUrl: () => string) {
+  const { config, ports, log, database } = foundation;
+  const { clock } = ports;
+  const { banks, livemode, merchants, payerAttempts, tokens } = modules;
+  const ledger = monitorLedger(database, log, everyInvariant);
+  const awayReport = openAwayReport({ db: database, clock, away: banks.away });
+  const bankWatch = watchBanks({
+    database,
+    clock,
+    log,
+    banks,
+    apply: (tx, update) => applyUpdate({ clock, livemode, log }, tx, update),
+    async expedite(operationId) {
+      const job = jobOfOperation(operationId);
+      if (job) await jobs.expedite(...job);
+      jobs.wake();
+    },
+    openLink: ports.network?.openLink,
+    allowPlainHttp: config.mode === 'sandbox',
+  });
+  const learn = () => learnAbilities(database, banks);
+  const jobs: JobRunner<JobRows> = openJobRunner({
+    db: database,
+    clock,
+    log,
+    handlers: jobHandlers({
+      ...modules,
+      database,
+      clock,
+      log,
+      publicUrl,
+      run: (table, key, now, row) => jobs.run(table, key, now, row),
+      wake: () => jobs.wake(),
+      subscriptions: { ids: ports.ids, merchants, customers, payerAttempts, tokens },
+    }),
+    periodicTasks: periodicTasks(foundation, modules, { awayReport, bankWatch, ledger, learn }),
+    countJobRun: modules.metrics.countJobRun,
+    onRun: modules.waits.wake,
+  });
+  const webhooks = openDeliveries(foundation, modules);
+  const search = openSearchReader({ db: database, log });
+  return { jobs, webhooks, search, bankWatch, ledger, awayReport, learnAbilities: learn };
+}
+
+function openDeliveries({ config, ports, log, database, keyring }: Foundation, { metrics }: Modules) {
+  return openWebhooks({
+    db: database,
+    clock: ports.clock,
+    ids: ports.ids,
+    log,
+    keyring,
+    topics,
+    rule: config.webhookAddresses,
+    delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
+    timeoutMs: config.webhookTimeoutMs,
+    ...(ports.network ? { openSender: ports.network.openSender } : {}),
+    makeKeyPairs: ports.makeKeyPairs ?? makeKeyPairs,
+    missingScope,
+    countDelivery: metrics.countDelivery,
+  });
+}

@@ -1,0 +1,88 @@
+// What people see in a browser: payers' pages, the console of merchants and operators, and the guides.
+import { brandIn } from '../../checkout/brand.ts';
+import { addCheckoutRoutes } from '../../checkout/checkout-routes.ts';
+import { addConsentLinkRoutes } from '../../checkout/consent-link-routes.ts';
+import { payersOnward } from '../../checkout/payer-onward.ts';
+import { addRevocationRoutes } from '../../checkout/revocation-routes.ts';
+import { addConsoleRoutes } from '../../console/console-routes.ts';
+import { addBindingReturn } from '../../customers/binding-return-page.ts';
+import { customers } from '../../customers/port.ts';
+import { loadCustomerOfPayer } from '../../customers/store/customers.ts';
+import { loadInvoice } from '../../invoices/store/invoices.ts';
+import { loadTemplate } from '../../invoices/store/templates.ts';
+import { findBranding } from '../../merchants/store/branding.ts';
+import { addPaymentReturn } from '../../payments/payment-return-page.ts';
+import { addPages } from '../../platform/http/pages/pages.ts';
+import { rateLimit } from '../../platform/http/request/rate-limit.ts';
+import type { PipelineDeps } from '../../platform/http/request-pipeline.ts';
+import type { buildServer } from '../../platform/http/server.ts';
+import type { AppContext, PrepareContext } from '../app-context.ts';
+import { consoleEndpoints, operatorViews } from '../console-views.ts';
+import type { Opened } from './opened.ts';
+import { failuresPerMinute, monotonicMs } from './rates.ts';
+
+type App = ReturnType<typeof buildServer>;
+type Shop = { readonly partyId: string; readonly shopId: string };
+
+export function addPagesOfService(
+  app: App,
+  opened: Opened,
+  pipeline: PipelineDeps<AppContext, PrepareContext>,
+): void {
+  addPayersReturn(app, opened);
+  addPayerPages(app, opened, pipeline.endpointDeps);
+  addConsole(app, opened, pipeline);
+  addPages(app, opened.foundation.config.mode);
+}
+
+/** Where a bank sends the browser after a challenge. */
+function addPayersReturn(app: App, { foundation, modules, work, publicUrl }: Opened): void {
+  const { config, ports, database: db } = foundation;
+  const { banks, waits, merchants } = modules;
+  const sendOn = payersOnward({ mode: config.mode, merchants, publicUrl });
+  const returns = { db, clock: ports.clock, jobs: work.jobs, banks, waits, sendOn };
+  addPaymentReturn(app, returns);
+  addBindingReturn(app, returns);
+}
+
+function addPayerPages(
+  app: App,
+  { foundation, modules }: Opened,
+  { consentLinks, publicUrl }: AppContext,
+): void {
+  const { config, ports, log, database } = foundation;
+  const { lookups } = database;
+  const { merchants, consents } = modules;
+  const { mode, bindingVerificationCharges: verificationChargeMinor } = config;
+  const invoiceOf = (id: string) => loadInvoice(lookups, id);
+  const brandOf = async (shop: Shop) =>
+    brandIn(await findBranding(lookups, shop), (await consents.settings(lookups, shop)).contact);
+  const shown = { ...modules, mode, verificationChargeMinor, log, brandOf };
+  addRevocationRoutes(app, { db: database, log, consents, customers, merchants, brandOf, invoiceOf });
+  addCheckoutRoutes(app, {
+    ...shown,
+    publicUrl,
+    invoiceOf,
+    templateOf: (id) => loadTemplate(lookups, id),
+    customerOf: (id) => loadCustomerOfPayer(lookups, id),
+    termsOf: async (shop) => (await consents.settings(lookups, shop)).terms,
+  });
+  addConsentLinkRoutes(app, { ...shown, clock: ports.clock, consentLinks });
+}
+
+function addConsole(
+  app: App,
+  { foundation, modules, work }: Opened,
+  pipeline: PipelineDeps<AppContext, PrepareContext>,
+): void {
+  const { config, ports, database } = foundation;
+  addConsoleRoutes(app, {
+    sessions: modules.consoleSessions,
+    pipeline,
+    endpoints: consoleEndpoints,
+    operatorViews: operatorViews({ database, clock: ports.clock, jobs: work.jobs }),
+    merchants: modules.merchants,
+    requests: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
+    failures: failuresPerMinute(config),
+  });
+}
