@@ -223,7 +223,7 @@ async function write(
   const [first] = events.flat();
   if (first?.type === 'payment_stepped_up')
     return (await storeStepUp(db, stored, first, at, alsoWrite, answer)) ?? 'versionConflict';
-  const success = await successOf(deps, payment, effects, created?.charge, at);
+  const success = await successOf(deps, payment, effects, created?.pendingCharge, at);
   const inOne = success && (await storeApprovedCharge(db, stored, events, success, at, answer));
   if (inOne?.payerEmail) sendPayerEmail(inOne.payerEmail, at);
   const after =
