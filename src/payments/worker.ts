@@ -227,7 +227,13 @@ async function write(
   const inOne = success && (await storeApprovedCharge(db, stored, events, success, at, answer));
   if (inOne?.payerEmail) sendPayerEmail(inOne.payerEmail, at);
   const after =
-    inOne?.payment ?? (await storeEvents(db, stored, events, at, alsoWrite, true, nodeClock.now(), answer));
+    inOne?.payment ??
+    (await storeEvents(db, stored, events, at, {
+      alsoWrite,
+      keepClaim: true,
+      decidedAt: nodeClock.now(),
+      answer,
+    }));
   if (!after) return 'versionConflict';
   const continues = ['reversing', 'capturing', 'cancelling'].includes(after.state.name);
   const { subscriptionId } = payment.payer;

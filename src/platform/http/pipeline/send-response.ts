@@ -1,7 +1,7 @@
 // Sends responses: refusals, the 429 and the 504 of every operation, and bodies that hold only what the endpoint declares.
 import type { FastifyReply } from 'fastify';
 import type { Refusal } from '../../../refusal.ts';
-import { DatabaseUnavailable, OutcomeUnknown } from '../../database/connections/unavailable.ts';
+import { DatabaseUnavailable, CommitUnknown } from '../../database/connections/unavailable.ts';
 import type { AnyEndpoint } from '../endpoint.ts';
 import type { ErrorCode } from '../errors/error-codes.ts';
 import { errorResponse, type ApiFamily } from '../errors/error-response.ts';
@@ -31,7 +31,7 @@ export function sendTooLate(reply: FastifyReply): void {
 
 /** A fault, not a refusal: 503 if nothing was done, 500 if the outcome is unknown. A `GET` does nothing that could be in doubt. */
 export function statusOfFault(error: unknown, method: string): 500 | 503 {
-  if (error instanceof OutcomeUnknown && method === 'GET') return 503;
+  if (error instanceof CommitUnknown && method === 'GET') return 503;
   return error instanceof DatabaseUnavailable ? 503 : 500;
 }
 
