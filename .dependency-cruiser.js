@@ -42,6 +42,7 @@ const mayImport = {
     'platform/keys',
     'platform/log.ts',
   ],
+  'platform/lists': ['platform/database', 'platform/http'],
   acquiring: ['platform/database', 'platform/http', 'platform/jobs', 'platform/keys', 'platform/log.ts'],
   merchants: ground,
   cards: [...ground, 'acquiring'],
@@ -82,9 +83,9 @@ const mayImport = {
     'payments',
     'customers',
   ],
-  identities: [...ground, 'merchants', 'cards'],
-  wallets: [...ground, 'merchants', 'identities'],
-  payouts: [...ground, 'acquiring', 'merchants', 'cards', 'identities', 'wallets'],
+  identities: [...ground, 'platform/lists', 'merchants', 'cards'],
+  wallets: [...ground, 'platform/lists', 'merchants', 'identities'],
+  payouts: [...ground, 'platform/lists', 'acquiring', 'merchants', 'cards', 'identities', 'wallets'],
   webhooks: [...ground, 'merchants'],
   search: [
     ...ground,
@@ -161,7 +162,7 @@ const packages = {
   pg: { by: ['platform/database', 'sandbox'] },
   pino: { by: ['platform/log.ts'] },
   'prom-client': { by: ['platform/http'] },
-  typebox: { by: ['platform/http', 'app', ...business] },
+  typebox: { by: ['platform/http', 'platform/lists', 'app', ...business] },
   undici: { by: ['acquiring', 'webhooks'] },
   uqr: { by: ['cli'] },
   'csv-parse': { by: ['acquiring'] },
@@ -180,7 +181,7 @@ const sharedStores = [
   'payments/store/(refunds|rows|searched).ts',
   'invoices/store/invoices.ts',
   '(acquiring|cards|identities|invoices|payments|platform/ledger|receipts|recurring)/store/codec.ts',
-  'identities/store/(sql-fragments|reads|identities).ts',
+  'identities/store/(sql-fragments|identities).ts',
   'wallets/store/(turnover|wallets).ts',
   // The sandbox creates its first merchant.
   'merchants/store/parties.ts',
@@ -192,8 +193,6 @@ const openParts = [
   '/api/[a-z-]*schema\\.ts$',
   '/port\\.ts$',
   '/webhook-events\\.ts$',
-  // Responses that the three modules of payouts share.
-  '/api/(list-filters|list-page)\\.ts$',
   // It sends an operation to a bank exactly once.
   '^src/acquiring/authorisation/(job|return-page)\\.ts$',
   '^src/acquiring/send-or-inquire\\.ts$',

@@ -78,7 +78,7 @@ export const faultsOfPayouts: Faults = {
     edits: [
       {
         within: 'explained',
-        replace: 'return new OutcomeUnknown(error);',
+        replace: 'return new CommitUnknown(error);',
         by: 'return new DatabaseUnavailable(error);',
       },
     ],

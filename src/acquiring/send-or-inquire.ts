@@ -1,5 +1,5 @@
-// Lets a job send a bank operation without doing it twice: its ID is stored first, so any node can query the status. The only file
-// that decides whether to send.
+// Lets a job send a bank operation without doing it twice: its ID is stored first, so any node can query the status. Whether a job wants
+// to send, it has decided before.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Bank, BankOperation, BankResponse } from './domain/bank-port.ts';

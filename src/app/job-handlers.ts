@@ -1,21 +1,19 @@
 // What the job runner runs: for each table with jobs, its key and the step of one row.
 import type { Banks } from '../acquiring/banks.ts';
-import { wantedVerification } from '../acquiring/domain/missing-ability.ts';
 import { cardNeeds } from './card-needs.ts';
 import type { Cards } from '../cards/vault.ts';
 import { runCardJob } from '../cards/worker.ts';
 import type { Clock } from '../clock.ts';
 import { runBindingJob, type BindingJobDeps } from '../customers/worker.ts';
 import type { StoredBinding } from '../customers/store/bindings.ts';
+import { standInFor as standInForBinding } from '../customers/domain/bank-operations.ts';
 import { bindingOfOperation } from '../customers/domain/binding.ts';
 import { bindingReturnUrlOf } from '../customers/binding-return-page.ts';
-import { defined } from '../defined.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
 import type { JobHandlers, JobRunner } from '../platform/jobs/job-runner.ts';
 import { runInvoiceJob } from '../invoices/worker.ts';
-import { wantedCharge } from '../payments/domain/authentication/three-d-secure.ts';
-import type { Payer } from '../payments/domain/payer/payer.ts';
-import { carriesNetworkIds, paymentOfOperation, undoOfOperation } from '../payments/domain/payment.ts';
+import { standInFor } from '../payments/domain/bank-operations.ts';
+import { paymentOfOperation, undoOfOperation } from '../payments/domain/payment.ts';
 import { runUndoJob } from '../payments/updates/undo-job.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
 import type { NewPayment } from '../payments/store/payments.ts';
@@ -94,19 +92,7 @@ export function jobHandlers({
     consents,
     receipts,
     bankOf: (payment) => banks.bankOf(payment.terminal),
-    alternateTerminal: (payment, now) =>
-      banks.alternateTerminal(payment, {
-        terminal: payment.terminal,
-        ...('seriesId' in payment.payer ? { chargedAt: now } : {}),
-        ...(carriesNetworkIds(payment) ? { idsOf: payment.terminal } : {}),
-        ...(payment.flow.type === 'hold' ? { heldAt: payment.terminal } : {}),
-        wanted: wantedCharge({
-          ...payment,
-          by: 'seriesId' in payment.payer ? 'merchant' : 'payer',
-          currency: payment.amount.currency,
-          ...defined({ network: networkOf(payment.payer) }),
-        }),
-      }),
+    alternateTerminal: (payment, now) => banks.alternateTerminal(payment, standInFor(payment, now)),
     pauseTerminal: banks.pauseTerminal,
     isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
@@ -123,15 +109,7 @@ export function jobHandlers({
     charging,
     consents,
     bankOf: (binding) => banks.bankOf(binding.terminal),
-    alternateTerminal: (binding) =>
-      banks.alternateTerminal(binding, {
-        terminal: binding.terminal,
-        wanted: wantedVerification(
-          binding.amount.currency,
-          binding.card.details.paymentSystem,
-          binding.recurrentTerms?.chargeReason,
-        ),
-      }),
+    alternateTerminal: (binding) => banks.alternateTerminal(binding, standInForBinding(binding)),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
   const needs = cardNeeds(consents);
@@ -176,10 +154,6 @@ export function jobHandlers({
     },
     withdrawal: { keys: ['withdrawal_id'], step: (job) => runWithdrawalJob(withdrawalDeps, job) },
   };
-}
-
-function networkOf(payer: Payer): string | undefined {
-  return payer.type === 'recurrent' ? payer.paymentSystem : payer.card.paymentSystem;
 }
 
 /** The job that a bank operation belongs to. */

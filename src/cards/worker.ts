@@ -12,12 +12,13 @@ import { findRetained, reschedule, removeRetained } from './store/retained-cards
 export type RetentionNeed = 'no' | { readonly until: Instant | 'permanently' | 'unknown' };
 
 /** With `isLocked`, what was found does not change until the transaction ends. */
+type Look = { readonly now: Instant; readonly isLocked: boolean };
+
 export type CardNeeds = {
   readonly [Kind in RetentionReason[0]]: (
     db: Database,
     key: readonly string[],
-    now: Instant,
-    isLocked: boolean,
+    look: Look,
   ) => Promise<RetentionNeed>;
 };
 
@@ -40,11 +41,11 @@ export async function runCardJob(
   const isUsed = now >= kept.validUntil;
   const runAgainAt = (at: Instant) => reschedule(db, cardId, { at: fullMinuteFrom(at), isUsed });
   if (!isUsed) return runAgainAt(kept.validUntil);
-  const first = await firstCheck(db, needs, kept.retainedFor, now, false);
+  const first = await firstCheck(db, needs, kept.retainedFor, { now, isLocked: false });
   if (first !== undefined) return runAgainAt(first);
   // The payer may be agreeing again with this card, so nothing is deleted before the locks are held.
   const needed = await db.transaction(async (tx) => {
-    const again = await firstCheck(tx, needs, kept.retainedFor, now, true);
+    const again = await firstCheck(tx, needs, kept.retainedFor, { now, isLocked: true });
     if (again === undefined) await removeRetained(tx, cardId, kept.retainedFor);
     return again;
   });
@@ -56,14 +57,13 @@ async function firstCheck(
   db: Database,
   needs: CardNeeds,
   retainedFor: readonly string[],
-  now: Instant,
-  isLocked: boolean,
+  look: Look,
 ): Promise<Instant | undefined> {
   const checks: Instant[] = [];
   for (const text of retainedFor) {
     const [kind, ...key] = retentionReasonFrom(text);
-    const need = await needs[kind](db, key, now, isLocked);
-    if (need !== 'no') checks.push(nextCheck(need.until, now));
+    const need = await needs[kind](db, key, look);
+    if (need !== 'no') checks.push(nextCheck(need.until, look.now));
   }
   return checks.sort()[0];
 }

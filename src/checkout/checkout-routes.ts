@@ -1,7 +1,7 @@
 // Serves the checkout page, the script by which shops open it, and the two pages on the way to the payer's bank and back.
 // No address is logged, because it may hold a token.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { statusOfFault } from '../platform/http/request-pipeline.ts';
+import { statusOfFault } from '../platform/http/pipeline/send-response.ts';
 import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles, sendFile } from '../platform/http/pages/pages.ts';
 import type { Logger } from '../platform/log.ts';

@@ -12,7 +12,7 @@ import { clientAddress } from '../platform/http/request/client-address.ts';
 import { moneyText } from '../receipts/domain/receipt.ts';
 import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles } from '../platform/http/pages/pages.ts';
-import { statusOfFault } from '../platform/http/request-pipeline.ts';
+import { statusOfFault } from '../platform/http/pipeline/send-response.ts';
 import type { Logger } from '../platform/log.ts';
 import { challengePages } from './challenge-pages.ts';
 import { isReturnAllowed, localeOf, type Locale } from './domain/checkout-request.ts';

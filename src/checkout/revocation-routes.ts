@@ -8,7 +8,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 import type { Database } from '../platform/database/database.ts';
 import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles } from '../platform/http/pages/pages.ts';
-import { statusOfFault } from '../platform/http/request-pipeline.ts';
+import { statusOfFault } from '../platform/http/pipeline/send-response.ts';
 import type { Logger } from '../platform/log.ts';
 import type { ConsentFollowers, Consents } from '../recurring/port.ts';
 import { revokePath } from '../recurring/domain/revoke-link.ts';

@@ -86,7 +86,8 @@ async function write(
   if (facts.length === 0) return 'over';
   const store = (those: BindingChange['facts']) => {
     const alsoWrite = seriesWriteOf(stored.binding, those, answer, at, { charging, consents });
-    return storeBindingFacts(db, stored, those, at, alsoWrite, true, nodeClock.now(), answer);
+    const options = { alsoWrite, keepClaim: true, decidedAt: nodeClock.now(), answer };
+    return storeBindingFacts(db, stored, those, at, options);
   };
   const written = await store(facts).catch((error: unknown) => {
     if (!(error instanceof ConsentRevoked)) throw error;

@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { RefusedToken, TokenSubject } from '../caller.ts';
 import type { Database } from '../platform/database/database.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
-import { templateTokenPrefix } from '../platform/http/request-pipeline.ts';
+import { templateTokenPrefix } from '../platform/http/pipeline/authentication.ts';
 import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
 import { loadTemplate } from './store/templates.ts';
 

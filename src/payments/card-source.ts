@@ -216,7 +216,7 @@ async function cardOfParent(
   const { invoiceID: invoiceId, paymentID: paymentId } = payer.recurrentParentPayment;
   const parent = { invoiceId, paymentId };
   const evaluated = (seriesId: string) =>
-    charging.evaluate(db, { seriesId, parent, ...chargeOf(invoice) }, now, isLocked);
+    charging.evaluate(db, { seriesId, parent, ...chargeOf(invoice) }, { now, isLocked });
   // A payment that started a series can always be its parent. For any other payment, read its series from the payment.
   let evaluation = await evaluated(seriesIdOf(parent));
   let previous: string | undefined;
@@ -257,7 +257,7 @@ async function cardOfCustomer(
   const { card, contactInfo } = found.value;
   const { livemode, token, seriesId: named } = card;
   const seriesId = await consents.seriesOfCustomer(db, { named, customerId, partyId, livemode, token });
-  const evaluation = await charging.evaluate(db, { seriesId, ...chargeOf(invoice) }, now, true);
+  const evaluation = await charging.evaluate(db, { seriesId, ...chargeOf(invoice) }, { now, isLocked: true });
   if (!evaluation) throw new Error(`Customer ${customerId} is ready but has no series.`);
   const decision = unlessPaused(evaluation.decision, await banks.pausedUntil(invoice, now));
   const contact = contactOf({ contactInfo, ...defined({ sessionInfo }) });

@@ -112,7 +112,7 @@ async function write(
     receipts,
     pauseTerminal,
   });
-  const written = await storeEvents(db, stored, events, now, alsoWrite);
+  const written = await storeEvents(db, stored, events, now, { alsoWrite });
   if (!written) throw new Error('The payment was changed meanwhile. Check it and run the command again.');
   return written;
 }

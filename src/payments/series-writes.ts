@@ -92,13 +92,13 @@ export async function successOf(
   { db, charging }: { readonly db: Database; readonly charging: Charging },
   { invoiceId, id: paymentId }: Payment,
   effects: SeriesEffects,
-  charge: PendingCharge | undefined,
+  pendingCharge: PendingCharge | undefined,
   now: Instant,
 ): Promise<ApprovedCharge | undefined> {
   const approved = approvedAlone(effects);
   if (!approved) return undefined;
   const { seriesId, ...what } = approved;
-  const name = { seriesId, invoiceId, paymentId, ...defined({ preloaded: charge }) };
+  const name = { seriesId, invoiceId, paymentId, ...defined({ pendingCharge }) };
   return charging.chargeApproved(db, name, what, now);
 }
 

@@ -223,11 +223,17 @@ async function write(
   const [first] = events.flat();
   if (first?.type === 'payment_stepped_up')
     return (await storeStepUp(db, stored, first, at, alsoWrite, answer)) ?? 'versionConflict';
-  const success = await successOf(deps, payment, effects, created?.charge, at);
+  const success = await successOf(deps, payment, effects, created?.pendingCharge, at);
   const inOne = success && (await storeApprovedCharge(db, stored, events, success, at, answer));
   if (inOne?.payerEmail) sendPayerEmail(inOne.payerEmail, at);
   const after =
-    inOne?.payment ?? (await storeEvents(db, stored, events, at, alsoWrite, true, nodeClock.now(), answer));
+    inOne?.payment ??
+    (await storeEvents(db, stored, events, at, {
+      alsoWrite,
+      keepClaim: true,
+      decidedAt: nodeClock.now(),
+      answer,
+    }));
   if (!after) return 'versionConflict';
   const continues = ['reversing', 'capturing', 'cancelling'].includes(after.state.name);
   const { subscriptionId } = payment.payer;

@@ -38,7 +38,7 @@ type Deps = {
 
 export function openCharging({ cards, receipts }: Deps): Charging {
   return {
-    async evaluate(db, asked, now, isLocked) {
+    async evaluate(db, asked, { now, isLocked }) {
       // A separate statement: a statement that waits for a lock reads all other rows as they were before.
       if (isLocked && !(await lockSeries(db, asked.seriesId))) return undefined;
       return evaluate(db, asked.seriesId, asked, now);
@@ -66,8 +66,8 @@ export function openCharging({ cards, receipts }: Deps): Charging {
       return startedChargeOf({ stored, cardStops }, fact, amount, now);
     },
 
-    async chargeApproved(db, { seriesId, preloaded, ...member }, { ending, receipt }, now) {
-      const found = preloaded ?? (await findPendingCharge(db, seriesId, member));
+    async chargeApproved(db, { seriesId, pendingCharge, ...member }, { ending, receipt }, now) {
+      const found = pendingCharge ?? (await findPendingCharge(db, seriesId, member));
       const end = found && endOf(found, ending, now);
       if (!end || end.isDecline || end.cardStop) return undefined;
       const email =

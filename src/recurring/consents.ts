@@ -22,7 +22,7 @@ import {
   type SeriesTerms,
 } from './domain/series.ts';
 import { timeZoneOf } from './domain/settings.ts';
-import type { CardNeeded, Consent, Consents } from './port.ts';
+import type { CardNeeded, Look, Consent, Consents } from './port.ts';
 import { queueReceipt, receiptSourceOf } from './receipt-source.ts';
 import { readChargeHistory } from './store/attempts.ts';
 import { seriesFact } from './store/codec.ts';
@@ -218,12 +218,7 @@ async function mayStillCharge(
   return (await cards.credential(tx, series.partyId, handles.token)) !== undefined;
 }
 
-async function cardNeeds(
-  db: Database,
-  seriesId: string,
-  now: Instant,
-  isLocked: boolean,
-): Promise<CardNeeded> {
+async function cardNeeds(db: Database, seriesId: string, { now, isLocked }: Look): Promise<CardNeeded> {
   if (isLocked) await lockSeries(db, seriesId);
   const found = await readChargeHistory(db, seriesId, {}, now);
   if (!found) return { isCharging: false };

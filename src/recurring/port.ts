@@ -74,15 +74,13 @@ export type CardNeeded = {
   readonly token?: string;
 };
 
+/** With `isLocked`, the series does not change until the transaction ends. */
+export type Look = { readonly now: Instant; readonly isLocked: boolean };
+
 /** Charges without the payer present. charging.ts implements it. */
 export type Charging = {
   /** Undefined if there is no such series. Without `isLocked`, `chargeStarted` may hit a version conflict. */
-  evaluate(
-    db: Database,
-    asked: ChargeAsked,
-    now: Instant,
-    isLocked: boolean,
-  ): Promise<Evaluation | undefined>;
+  evaluate(db: Database, asked: ChargeAsked, look: Look): Promise<Evaluation | undefined>;
   /** Like `evaluate`, without a lock. */
   preview(
     db: Database,
@@ -97,14 +95,14 @@ export type Charging = {
     evaluation: Evaluation,
     payment: PaymentRef & { readonly amount: Money },
     now: Instant,
-  ): { readonly written: StartedCharge; readonly charge: PendingCharge };
+  ): { readonly written: StartedCharge; readonly pendingCharge: PendingCharge };
   /**
    * Written by the statement that changes the payment, if only the approval follows. Undefined if more follows or the
    * charge has ended: then use `recordOutcome`.
    */
   chargeApproved(
     db: Database,
-    charge: PaymentRef & { readonly seriesId: string; readonly preloaded?: PendingCharge },
+    charge: PaymentRef & { readonly seriesId: string; readonly pendingCharge?: PendingCharge },
     approved: { readonly ending: ChargeOutcome; readonly receipt: ReceiptRequest | undefined },
     now: Instant,
   ): Promise<ApprovedCharge | undefined>;
@@ -165,8 +163,8 @@ export type Consents = {
       token: string;
     },
   ): Promise<string>;
-  /** Whether and until when the series needs its card. With `isLocked`, it cannot be renewed until the transaction ends. */
-  cardNeeds(db: Database, seriesId: string, now: Instant, isLocked: boolean): Promise<CardNeeded>;
+  /** Whether and until when the series needs its card. */
+  cardNeeds(db: Database, seriesId: string, look: Look): Promise<CardNeeded>;
   settings(db: Pick<Database, 'run'>, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
   events(db: Database, seriesId: string, after: number, limit: number): Promise<LoggedEvent<SeriesFact>[]>;
   /** The sealed consent bundle. */

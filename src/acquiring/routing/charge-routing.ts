@@ -1,22 +1,12 @@
 // Selects the terminal of a payment: the first by priority whose bank is reachable and declares what is wanted.
 import type { Instant } from '../../clock.ts';
 import { accept } from '../../refusal.ts';
-import type { Terminal } from '../domain/bank-port.ts';
+import type { StandIn } from '../domain/routing/reroute.ts';
 import { missingForCharge, type WantedCharge } from '../domain/missing-ability.ts';
 import type { ShopName, ShopTerminals } from './shop-terminals.ts';
 import type { TerminalHolds } from './terminal-holds.ts';
 import { noTerminal, notPaused, terminalFrom, type TerminalRow } from './terminal-rows.ts';
 import type { UsableTerminals } from './usable-terminals.ts';
-
-/** What another terminal has to stand in for. */
-type Replaced = {
-  /** It is none of them. */
-  readonly terminal?: Terminal;
-  readonly chargedAt?: Instant;
-  readonly idsOf?: Terminal;
-  readonly heldAt?: Terminal;
-  readonly wanted?: WantedCharge;
-};
 
 type Shop = { readonly partyId: string; readonly id: string };
 
@@ -47,11 +37,8 @@ export function openChargeRouting(
       const row = notAway([home]) ?? notAway(await takingIdsOf(home.bank_id, open)) ?? home;
       return accept(terminalFrom(row));
     },
-    /**
-     * Undefined when all banks of the shop are unreachable. `chargedAt` is for a charge without the payer, and
-     * `idsOf` and `heldAt` are the terminals of one with network IDs, and of a hold.
-     */
-    async alternateTerminal(shop: ShopName, { terminal, chargedAt, idsOf, heldAt, wanted }: Replaced = {}) {
+    /** Undefined when all banks of the shop are unreachable. */
+    async alternateTerminal(shop: ShopName, { terminal, chargedAt, idsOf, heldAt, wanted }: StandIn = {}) {
       const all = await terminals.inUse(shop);
       const inTurn = all.filter(({ terminal_id: id }) => id !== terminal?.id);
       const rows = wanted ? (await ableToCharge(wanted, inTurn)).able : inTurn;

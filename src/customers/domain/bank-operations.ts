@@ -1,6 +1,8 @@
 // The messages to the bank about a binding, built from its state alone: a repeat has the same content.
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankOperation, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
+import { wantedVerification } from '../../acquiring/domain/missing-ability.ts';
+import type { StandIn } from '../../acquiring/domain/routing/reroute.ts';
 import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
 import { storedFor } from '../../recurring/domain/stored-for.ts';
@@ -54,4 +56,13 @@ export function giveBackOf(binding: Binding, kind: 'reverse' | 'refund'): BankOp
     original: originalOf(binding),
   };
   return kind === 'refund' ? { ...common, kind, amount } : { ...common, kind };
+}
+
+/** What another terminal must be able to do to take the place of the binding's own. */
+export function standInFor({ terminal, amount, card, recurrentTerms }: Binding): StandIn {
+  const { paymentSystem } = card.details;
+  return {
+    terminal,
+    wanted: wantedVerification(amount.currency, paymentSystem, recurrentTerms?.chargeReason),
+  };
 }

@@ -94,22 +94,30 @@ export async function nameSeries(
   await tx.run(nameSeriesOfBinding, { customer_id: customerId, binding_id: bindingId, series_id: seriesId });
 }
 
-/** Writes the facts as one event; undefined on a version conflict. `alsoWrite` runs first, because the journal must come last. */
+/** What is written with a change, and how. */
+export type ChangeOptions = {
+  /** Runs first, because the journal must come last. */
+  readonly alsoWrite?: ((tx: Database) => Promise<void>) | undefined;
+  /** The caller continues with it immediately, so no other node should claim the job. */
+  readonly keepClaim?: boolean;
+  /** By the clock of the limits against card testing, which no test clock moves. */
+  readonly decidedAt?: Instant;
+  /** What the bank has said, if that is the reason. */
+  readonly answer?: BankResponse | undefined;
+};
+
+/** Writes the facts as one event; undefined on a version conflict. */
 export async function storeBindingFacts(
   db: Database,
   stored: StoredBinding,
   facts: readonly (BindingFact | CustomerFact)[],
   now: Instant,
-  alsoWrite?: (tx: Database) => Promise<void>,
-  /** The caller continues with the refund immediately, so no other node should claim the job. */
-  keepClaim = false,
-  /** By the clock of the limits against card testing, which no test clock moves. */
-  decidedAt = now,
-  answer?: BankResponse,
+  options: ChangeOptions = {},
 ): Promise<StoredBinding | undefined> {
+  const { alsoWrite, keepClaim = false, decidedAt = now, answer } = options;
   if (endsInteraction(stored.binding, facts)) {
     const ended = await storeBindingFacts(db, stored, [{ type: 'binding_interaction_completed' }], now);
-    return ended && storeBindingFacts(db, ended, facts, now, alsoWrite, keepClaim, decidedAt, answer);
+    return ended && storeBindingFacts(db, ended, facts, now, options);
   }
   const { binding, customer } = facts.reduce(after, stored);
   const journal = journalOf(stored.binding, facts);

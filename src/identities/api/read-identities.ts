@@ -4,7 +4,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { identityBody, IdentitySchema } from './schema.ts';
 import { findIdentity, listIdentities as readList } from '../store/identities.ts';
-import { listed, OptionalPageQuery, pageSchema } from './list-page.ts';
+import { listed, OptionalPageQuery, pageSchema } from '../../platform/lists/pages.ts';
 import { AnyID } from './shared-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 

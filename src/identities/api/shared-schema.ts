@@ -1,6 +1,7 @@
 // Small schemas that identities, wallets and payouts share.
 import { Type, type Static } from 'typebox';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
+import { PageQuery } from '../../platform/lists/pages.ts';
 import type { Money } from '../../money.ts';
 import { senderLengths } from '../domain/sender.ts';
 import { defined } from '../../defined.ts';
@@ -94,3 +95,10 @@ export function givenIn(body: { metadata?: unknown; externalID?: string }): {
 } {
   return defined({ metadata: body.metadata, externalId: body.externalID });
 }
+
+/** The parameters of the lists of wallets and destinations. */
+export const HoldingsQuery = Type.Object({
+  ...PageQuery,
+  identityID: Type.Optional(AnyID),
+  currencyID: Type.Optional(CurrencyCode),
+});

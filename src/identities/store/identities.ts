@@ -13,7 +13,7 @@ import {
 import { changedWith, createdWith } from '../../platform/events/log.ts';
 import { evolve, type Identification, type Identity, type IdentityFact } from '../domain/identity.ts';
 import { identityFact, level, proofs, sender } from './codec.ts';
-import { listStatement } from './sql-fragments.ts';
+import { listStatement } from '../../platform/lists/list-statement.ts';
 import { defined } from '../../defined.ts';
 
 export type StoredIdentity = { readonly identity: Identity; readonly version: number };

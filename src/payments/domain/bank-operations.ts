@@ -2,12 +2,21 @@
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankOperation, CardReference, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
 import type { PayerFacts, PostalAddress } from '../../acquiring/domain/payer-facts.ts';
+import type { StandIn } from '../../acquiring/domain/routing/reroute.ts';
+import type { Instant } from '../../clock.ts';
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
 import { storedFor } from '../../recurring/domain/stored-for.ts';
 import { defined } from '../../defined.ts';
-import { authenticationOf } from './authentication/three-d-secure.ts';
+import { authenticationOf, wantedCharge } from './authentication/three-d-secure.ts';
 import type { NextAction } from './bank-actions.ts';
-import { firstChargeIdOf, operationIdOf, sendUntilOf, type Payment, type UndoName } from './payment.ts';
+import {
+  carriesNetworkIds,
+  firstChargeIdOf,
+  operationIdOf,
+  sendUntilOf,
+  type Payment,
+  type UndoName,
+} from './payment.ts';
 import type { Money } from '../../money.ts';
 
 export function authorisationOf(payment: Payment, returnUrl: string): BankOperation {
@@ -136,4 +145,19 @@ export function followUpOf(
       return next.amount ? { ...late, kind: 'refund', amount: next.amount } : { ...late, kind: 'reverse' };
     }
   }
+}
+
+/** What another terminal must be able to do to take the place of the payment's own. */
+export function standInFor(payment: Payment, now: Instant): StandIn {
+  const { payer, terminal, amount, flow } = payment;
+  const isCharge = 'seriesId' in payer;
+  const network = payer.type === 'recurrent' ? payer.paymentSystem : payer.card.paymentSystem;
+  const by = isCharge ? 'merchant' : 'payer';
+  return {
+    terminal,
+    ...(isCharge ? { chargedAt: now } : {}),
+    ...(carriesNetworkIds(payment) ? { idsOf: terminal } : {}),
+    ...(flow.type === 'hold' ? { heldAt: terminal } : {}),
+    wanted: wantedCharge({ ...payment, by, currency: amount.currency, ...defined({ network }) }),
+  };
 }

@@ -176,19 +176,25 @@ const endRefund = statement({
 /** Only a capture that failed takes money from a shop here. */
 export class ShopLacksMoney extends Error {}
 
-/** Undefined after a version conflict. `alsoWrite` runs first, because the journal must come last. */
+/** What is written with a change, and how. */
+export type ChangeOptions = {
+  /** Runs first, because the journal must come last. */
+  readonly alsoWrite?: ((tx: Database) => Promise<void>) | undefined;
+  /** The caller continues with it immediately, so no other node should claim the job. */
+  readonly keepClaim?: boolean;
+  /** By the clock of the limits against card testing, which no test clock moves. */
+  readonly decidedAt?: Instant;
+  /** What the bank has said, if that is the reason. */
+  readonly answer?: BankResponse | undefined;
+};
+
+/** Undefined after a version conflict. */
 export async function storeEvents(
   db: Database,
   stored: StoredPayment,
   events: readonly (readonly PaymentFact[])[],
   now: Instant,
-  alsoWrite?: (tx: Database) => Promise<void>,
-  /** The caller continues with the payment immediately, so no other node should claim it. */
-  keepClaim = false,
-  /** By the clock of the limits against card testing, which no test clock moves. */
-  decidedAt = now,
-  /** What the bank has said, if that is the reason. */
-  answer?: BankResponse,
+  { alsoWrite, keepClaim = false, decidedAt = now, answer }: ChangeOptions = {},
 ): Promise<Payment | undefined> {
   const { payment, values, journal } = changeOf(stored, events, now, { keepClaim, answer });
   const ended = events

@@ -219,10 +219,10 @@ export async function findPayableInvoice(
 /** The card's token if the payer is present, else the charge in its series. */
 export type WithPayment =
   | { readonly keeps: string; readonly attempt: Attempt | undefined }
-  | { readonly charges: { readonly written: StartedCharge; readonly charge: PendingCharge } };
+  | { readonly charges: { readonly written: StartedCharge; readonly pendingCharge: PendingCharge } };
 
 /** What the creating node already knows when it runs the job. */
-export type NewPayment = { readonly stored: StoredPayment; readonly charge?: PendingCharge };
+export type NewPayment = { readonly stored: StoredPayment; readonly pendingCharge?: PendingCharge };
 
 export async function storeNewPayment(
   db: Database,
@@ -258,9 +258,9 @@ export async function storeNewPayment(
     if (!row?.is_payable) return 'versionConflict';
     return row.is_made ? { stored } : unmade(attempt, row);
   }
-  const { written, charge } = withPayment.charges;
+  const { written, pendingCharge } = withPayment.charges;
   const made = await db.run(startCharge, { ...values, ...written });
-  return made.length > 0 ? { stored, charge } : 'versionConflict';
+  return made.length > 0 ? { stored, pendingCharge } : 'versionConflict';
 }
 
 type PaymentName = { readonly invoiceId: string; readonly paymentId: string };

@@ -60,7 +60,7 @@ async function interpret(
 /** True if the shop lacks the money of a capture that failed. */
 async function store(db: Database, stored: StoredPayment, fact: PaymentFact, now: Instant): Promise<boolean> {
   // With a second write, the statement gets a savepoint: opening an account or a short balance must not end the transaction.
-  const write = (one: PaymentFact) => storeEvents(db, stored, [[one]], now, async () => {});
+  const write = (one: PaymentFact) => storeEvents(db, stored, [[one]], now, { alsoWrite: async () => {} });
   try {
     if (!(await write(fact))) throw conflict(stored);
     return false;

@@ -8,8 +8,8 @@ import {
   listDestinations as readList,
 } from '../store/destinations.ts';
 import { destinationBody, DestinationPath, DestinationSchema } from './destination-schema.ts';
-import { HoldingsQuery, listed, pageSchema } from '../../identities/api/list-page.ts';
-import { PayoutExternalID } from '../../identities/api/shared-schema.ts';
+import { HoldingsQuery, PayoutExternalID } from '../../identities/api/shared-schema.ts';
+import { listed, pageSchema } from '../../platform/lists/pages.ts';
 import type { Database } from '../../platform/database/database.ts';
 
 export const getDestination = endpoint({

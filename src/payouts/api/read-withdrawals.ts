@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { listed, PageQuery, pageSchema } from '../../identities/api/list-page.ts';
-import { Moments, rangeOf } from '../../identities/api/list-filters.ts';
+import { listed, PageQuery, pageSchema } from '../../platform/lists/pages.ts';
+import { Moments, rangeOf } from '../../platform/lists/ranges.ts';
 import { AnyID, AssetParams, PayoutExternalID } from '../../identities/api/shared-schema.ts';
 import {
   findWithdrawal as readOne,

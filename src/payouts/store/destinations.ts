@@ -20,7 +20,7 @@ import {
 } from '../domain/destination.ts';
 import { maxReturns } from '../domain/withdrawal.ts';
 import { isBlockedSql, joinIdentity } from '../../identities/store/sql-fragments.ts';
-import { readsOf } from '../../identities/store/reads.ts';
+import { readsOf } from '../../platform/lists/stored-reads.ts';
 import { defined } from '../../defined.ts';
 import { destinationFact, failure } from './codec.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';

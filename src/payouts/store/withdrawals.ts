@@ -26,8 +26,8 @@ import {
   type LedgerWithdrawal,
 } from '../domain/withdrawal-postings.ts';
 import { periodsOf } from '../../wallets/domain/payout-limits.ts';
-import { searchFilters } from '../../identities/store/sql-fragments.ts';
-import { readsOf } from '../../identities/store/reads.ts';
+import { searchFilters } from '../../platform/lists/list-statement.ts';
+import { readsOf } from '../../platform/lists/stored-reads.ts';
 import {
   evolve,
   type Withdrawal,

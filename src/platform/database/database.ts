@@ -26,7 +26,7 @@ import {
   isServerGone,
   isSilence,
   isUnavailable,
-  OutcomeUnknown,
+  CommitUnknown,
 } from './connections/unavailable.ts';
 
 export type Database = {
@@ -164,7 +164,7 @@ export function databaseOn(options: {
     try {
       return await work(client);
     } catch (error) {
-      const isExplained = error instanceof DatabaseUnavailable || error instanceof OutcomeUnknown;
+      const isExplained = error instanceof DatabaseUnavailable || error instanceof CommitUnknown;
       const cause = isExplained ? error.cause : error;
       if (isUnavailable(cause)) useless = cause;
       throw explained(error, mayHaveCommitted);

@@ -1,7 +1,9 @@
 // Who may call an operation: the scope an API key needs, and the access tokens that allow it. Each endpoint declares its own, and a
 // test calls every operation with every kind of token, for its own entity and for another.
-import type { TokenKind } from '../../caller.ts';
+import type { FastifyRequest } from 'fastify';
+import type { Caller, TokenKind } from '../../caller.ts';
 import type { ErrorCode } from './errors/error-codes.ts';
+import { partyInPath } from './paths/router-path.ts';
 
 /** The scope of a key created without a list: every scope, now and later. */
 export const allScopes = '*';
@@ -46,3 +48,23 @@ export type Access<Code extends ErrorCode = ErrorCode> = {
   /** Reads return this error instead of 401, so that a caller cannot find out what exists. */
   readonly maskedAs?: NoInfer<Code>;
 };
+
+/** What keeps the caller from the operation: the party in the path, a scope, or the entity of the token. */
+export function refusalOfAccess(
+  access: Access,
+  caller: Caller,
+  { params, raw }: Pick<FastifyRequest, 'params' | 'raw'>,
+): ErrorCode | 'unauthorized' | undefined {
+  const { partyId } = caller;
+  const refused = (partyInPath(raw) ?? partyId) === partyId ? undefined : 'partyNotFound';
+  if (caller.kind === 'apiKey') {
+    const { scopes } = caller;
+    const hasAll = scopes.includes(allScopes) || scopesOf(access).every((scope) => scopes.includes(scope));
+    return hasAll ? refused : 'unauthorized';
+  }
+  const { tokens = [], entity, anyEntity, maskedAs } = access;
+  const mayCall = tokens.includes(caller.kind);
+  const named = entity === undefined ? undefined : (params as Record<string, string>)[entity];
+  const isOwn = anyEntity ?? (entity !== undefined && named === caller.entityId);
+  return mayCall && isOwn ? refused : (maskedAs ?? 'unauthorized');
+}

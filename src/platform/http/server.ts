@@ -4,14 +4,8 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { codeOf } from '../../error-code.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
-import {
-  openRequest,
-  requestHandler,
-  sendRefusal,
-  statusOfFault,
-  type RequestContext,
-  type PipelineDeps,
-} from './request-pipeline.ts';
+import { openRequest, requestHandler, type RequestContext, type PipelineDeps } from './request-pipeline.ts';
+import { sendRefusal, statusOfFault } from './pipeline/send-response.ts';
 import { limitConnections } from './connections.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import type { Metrics } from './metrics.ts';

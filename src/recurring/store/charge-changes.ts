@@ -58,12 +58,12 @@ export function startedChargeOf(
   fact: SeriesFact & { type: 'recurring_charge_started' },
   amount: Money,
   now: Instant,
-): { readonly written: StartedCharge; readonly charge: PendingCharge } {
+): { readonly written: StartedCharge; readonly pendingCharge: PendingCharge } {
   const { invoiceId, paymentId, isRetry, packs } = fact;
   const { after, values } = changeOf(stored, [fact], now);
   return {
     written: { ...values, series_card_stops: cardStops, is_retry: isRetry, packs: packs.join(' ') },
-    charge: {
+    pendingCharge: {
       stored: after,
       attempt: { invoiceId, paymentId, createdAt: after.changedAt, amount, isRetry },
     },

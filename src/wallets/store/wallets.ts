@@ -15,13 +15,9 @@ import type { FundsCheckedJournal, Journal } from '../../platform/ledger/domain/
 import { journalParameters, journalValues, recording } from '../../platform/ledger/store/journals.ts';
 import { levels } from '../../identities/domain/provider.ts';
 import { sender } from '../../identities/store/codec.ts';
-import {
-  isBlockedSql,
-  joinIdentity,
-  listStatement,
-  searchFilters,
-} from '../../identities/store/sql-fragments.ts';
-import { readsOf } from '../../identities/store/reads.ts';
+import { isBlockedSql, joinIdentity } from '../../identities/store/sql-fragments.ts';
+import { listStatement, searchFilters } from '../../platform/lists/list-statement.ts';
+import { readsOf } from '../../platform/lists/stored-reads.ts';
 import type { Deposit, Wallet, WalletFact } from '../domain/wallet.ts';
 import { defined } from '../../defined.ts';
 import { depositFact, walletFact } from './codec.ts';

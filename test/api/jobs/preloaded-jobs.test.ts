@@ -49,11 +49,11 @@ test('a payment and its charge in the series are passed on as read', async () =>
     recurring.charge(parent, 4_200, { body: { metadata, externalID: 'a charge' } }),
   );
   const [invoiceId, paymentId] = key;
-  const { stored, charge } = known as NewPayment;
+  const { stored, pendingCharge } = known as NewPayment;
   expect(stored).toStrictEqual(await loadPayment(database, { invoiceId, paymentId }));
   const { payer } = stored.payment;
   const seriesId = 'seriesId' in payer ? payer.seriesId : '';
-  expect(charge).toStrictEqual(await findPendingCharge(database, seriesId, { invoiceId, paymentId }));
+  expect(pendingCharge).toStrictEqual(await findPendingCharge(database, seriesId, { invoiceId, paymentId }));
 });
 
 test('a receipt is passed on as read', async () => {

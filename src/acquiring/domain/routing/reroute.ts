@@ -2,6 +2,20 @@
 // What may have reached one bank is never sent to another.
 import type { BankResponse, Terminal } from '../bank-port.ts';
 import type { Instant } from '../../../clock.ts';
+import type { WantedCharge } from '../missing-ability.ts';
+
+/** What another terminal has to stand in for. */
+export type StandIn = {
+  /** It is none of them. */
+  readonly terminal?: Terminal;
+  /** Of a charge without the payer. */
+  readonly chargedAt?: Instant;
+  /** Whose network IDs the charge carries. */
+  readonly idsOf?: Terminal;
+  /** The terminal of a hold. */
+  readonly heldAt?: Terminal;
+  readonly wanted?: WantedCharge;
+};
 
 /** The part of a payment or binding that the rule needs. */
 export type Reroutable = { readonly state: { readonly name: string }; readonly isSteppedUp?: true };

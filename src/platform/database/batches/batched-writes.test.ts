@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/support/
 import { openRelay } from '../../../../test/support/database/relay.ts';
 import { stayOpen } from '../../../../test/support/database/waiting.ts';
 import { openDatabase } from '../database.ts';
-import { DatabaseUnavailable, OutcomeUnknown } from '../connections/unavailable.ts';
+import { DatabaseUnavailable, CommitUnknown } from '../connections/unavailable.ts';
 import { statement, type Statement } from '../statement.ts';
 import { openBatchedWrites } from './batched-writes.ts';
 import { changesOf, writeStatement } from './write-statement.ts';
@@ -182,7 +182,7 @@ describe('a batch', () => {
   });
 
   test.each([
-    ['the outcome is unknown', () => new OutcomeUnknown(new Error('Connection terminated'))],
+    ['the outcome is unknown', () => new CommitUnknown(new Error('Connection terminated'))],
     ['the database is away', () => new DatabaseUnavailable(new Error('ECONNREFUSED'))],
     ['the fault is not PostgreSQL’s', () => new Error('out of words')],
   ])('fails all its callers, and nothing is sent again, if %s', async (_, errorOf) => {
@@ -361,7 +361,7 @@ describe('on PostgreSQL', () => {
         const asked = [ask('lost-1', null), ask('lost-2', 'same')];
         await expect.poll(() => db.database.run(countBlocked, {})).toEqual([{ count: 1 }]);
         relay.cut();
-        for (const answer of await Promise.all(asked)) expect(answer).toBeInstanceOf(OutcomeUnknown);
+        for (const answer of await Promise.all(asked)) expect(answer).toBeInstanceOf(CommitUnknown);
         expect(names.filter((name) => name === 'test_write_note')).toHaveLength(1);
       });
     } finally {

@@ -2,7 +2,7 @@
 // alone, where it may wait, and no other change waits for it.
 import { codeOf } from '../../../error-code.ts';
 import { readRow } from '../statement.ts';
-import { DatabaseUnavailable, OutcomeUnknown } from '../connections/unavailable.ts';
+import { DatabaseUnavailable, CommitUnknown } from '../connections/unavailable.ts';
 import {
   listOf,
   maxTogether,
@@ -104,6 +104,6 @@ function resolveWith(statement: WriteStatement, { resolve, reject }: Ask, own: R
  * what the first one wrote, and after a time-out the parts would time out in turn.
  */
 function provesFault(error: unknown): boolean {
-  const isOutage = error instanceof DatabaseUnavailable || error instanceof OutcomeUnknown;
+  const isOutage = error instanceof DatabaseUnavailable || error instanceof CommitUnknown;
   return !isOutage && error instanceof Error && 'severity' in error && codeOf(error) !== '57014';
 }

@@ -7,7 +7,7 @@ import { whenTimeIsUp } from '../../../../test/support/service/time-limit.ts';
 import { waitMs } from '../../../../tools/tests/waits.ts';
 import { openDatabase, type DatabasePool } from '../database.ts';
 import { statement } from '../statement.ts';
-import { DatabaseUnavailable, OutcomeUnknown } from './unavailable.ts';
+import { DatabaseUnavailable, CommitUnknown } from './unavailable.ts';
 
 const addEntry = statement({
   name: 'test_add_entry',
@@ -144,7 +144,7 @@ describe('while commits wait for a standby', () => {
     const writes = await givenUp(() => Promise.all(many.map(write)), mostWrites);
     expect(await processes()).toBeLessThanOrEqual(most + 1);
     // The first ones wait in the server. The others never got a connection.
-    const unknown = writes.filter(({ error }) => error instanceof OutcomeUnknown);
+    const unknown = writes.filter(({ error }) => error instanceof CommitUnknown);
     const refused = writes.filter(({ error }) => error instanceof DatabaseUnavailable);
     expect([unknown.length, refused.length]).toEqual([mostWrites, 4 * mostWrites]);
     expect(await database.serverState()).toEqual({ isReadOnly: false, commitsWait: true });
@@ -163,7 +163,7 @@ describe('while commits wait for a standby', () => {
     await open();
     await waitForStandby('ghost');
     const one = () => errorOf(database.run(addEntry, { entry: 'one' }));
-    expect(await givenUp(one)).toBeInstanceOf(OutcomeUnknown);
+    expect(await givenUp(one)).toBeInstanceOf(CommitUnknown);
     await database.end();
     relay.close();
     await open();
@@ -175,7 +175,7 @@ describe('while commits wait for a standby', () => {
     const commit = errorOf(database.transaction((tx) => tx.run(addEntry, { entry: 'committed here' })));
     await expect.poll(commitsThatWait, bound).toBe(1);
     relay.cut();
-    expect(await commit).toBeInstanceOf(OutcomeUnknown);
+    expect(await commit).toBeInstanceOf(CommitUnknown);
     const cutBefore = database.transaction(async (tx) => {
       await tx.run(addEntry, { entry: 'never' });
       relay.cut();
@@ -198,7 +198,7 @@ describe('the two pools of a node', () => {
     // Silent: the open connections still lead to the old server.
     expect(await both()).toEqual(['primary', 'primary']);
     const inDoubt = () => errorOf(database.run(addEntry, { entry: 'in doubt' }));
-    expect(await givenUp(inDoubt)).toBeInstanceOf(OutcomeUnknown);
+    expect(await givenUp(inDoubt)).toBeInstanceOf(CommitUnknown);
     expect(await serverOf(database.lookups)).toBe('other');
     expect(await serverOf(database)).toBe('other');
     await database.run(addEntry, { entry: 'there' });

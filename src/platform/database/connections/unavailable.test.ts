@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DatabaseUnavailable, explained, OutcomeUnknown } from './unavailable.ts';
+import { DatabaseUnavailable, explained, CommitUnknown } from './unavailable.ts';
 
 const response = (code: string, message: string, severity = 'FATAL') =>
   Object.assign(new Error(message), { code, severity });
@@ -13,7 +13,7 @@ function outcomes(error: Error): [before: unknown, after: unknown] {
 function nameOf(found: unknown, error: Error): string {
   if (found === error) return 'fault';
   if (found instanceof DatabaseUnavailable) return 'nothing done';
-  return found instanceof OutcomeUnknown ? 'unknown' : 'another';
+  return found instanceof CommitUnknown ? 'unknown' : 'another';
 }
 
 describe('an error of a database that cannot serve', () => {

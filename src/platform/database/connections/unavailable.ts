@@ -16,7 +16,7 @@ export class DatabaseUnavailable extends Error {
 }
 
 /** The connection was lost while PostgreSQL may have committed. What was sent is done or not, and nothing here knows. */
-export class OutcomeUnknown extends Error {
+export class CommitUnknown extends Error {
   readonly isOutage = true;
   constructor(cause: unknown) {
     super(
@@ -85,7 +85,7 @@ export function isServerGone(error: unknown): boolean {
 /** The error for the caller. `mayHaveCommitted` is false before a transaction's commit, and for reads. */
 export function explained(error: unknown, mayHaveCommitted: boolean): unknown {
   if (!isUnavailable(error)) return error;
-  if (mayHaveCommitted && !provesNothingDone(error)) return new OutcomeUnknown(error);
+  if (mayHaveCommitted && !provesNothingDone(error)) return new CommitUnknown(error);
   return new DatabaseUnavailable(error, codeOf(error) === '25006' ? 'accepts no writes' : undefined);
 }
 

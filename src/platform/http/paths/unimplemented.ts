@@ -1,7 +1,7 @@
 // Operations that the published API has and this service does not: 501 with the reason. A 404 would look like a missing object.
 import type { FastifyInstance } from 'fastify';
 import { apiFamilyOf } from '../errors/error-response.ts';
-import { sendRefusal } from '../request-pipeline.ts';
+import { sendRefusal } from '../pipeline/send-response.ts';
 import { routerPathOf } from './router-path.ts';
 
 export type UnimplementedOperation = {

@@ -1,9 +1,9 @@
-// Reads of wallets and payouts: one row by ID, one by external ID, and a party's rows page by page.
-import { findByExternalId } from '../../platform/database/external-id.ts';
-import type { Database } from '../../platform/database/database.ts';
+// Reads of a table by party: one row by ID, one by external ID, and a party's rows page by page.
+import { findByExternalId } from '../database/external-id.ts';
+import type { Database } from '../database/database.ts';
 import { defined } from '../../defined.ts';
-import { columnList, statement, type Columns, type Values } from '../../platform/database/statement.ts';
-import { listStatement } from './sql-fragments.ts';
+import { columnList, statement, type Columns, type Values } from '../database/statement.ts';
+import { listStatement } from './list-statement.ts';
 
 type Reads<Row extends Columns, Filters extends Columns, Stored, Value> = {
   readonly table: string;

@@ -3,9 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Type, type TSchema } from 'typebox';
 import { parseInstant, type Instant } from '../../clock.ts';
-import { CurrencyCode } from '../../platform/http/schemas.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import { AnyID } from './shared-schema.ts';
 import { defined } from '../../defined.ts';
 
 const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
@@ -17,13 +15,6 @@ const ContinuationToken = Type.String({
 /** The parameters of every list. */
 export const PageQuery = { limit: Limit, continuationToken: Type.Optional(ContinuationToken) };
 export const OptionalPageQuery = { ...PageQuery, limit: Type.Optional(Limit) };
-
-/** The parameters of the lists of wallets and destinations. */
-export const HoldingsQuery = Type.Object({
-  ...PageQuery,
-  identityID: Type.Optional(AnyID),
-  currencyID: Type.Optional(CurrencyCode),
-});
 
 export function pageSchema<Item extends TSchema>(title: string, item: Item) {
   return Type.Object(

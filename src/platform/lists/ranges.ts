@@ -1,9 +1,9 @@
-// The filters by time and amount that the lists of withdrawals and deposits share.
+// Filters of lists by time and amount.
 import { Type } from 'typebox';
-import type { Values } from '../../platform/database/statement.ts';
-import { DateTime, instantOf } from '../../platform/http/schemas.ts';
+import type { Values } from '../database/statement.ts';
+import { DateTime, instantOf } from '../http/schemas.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { searchFilters } from '../store/sql-fragments.ts';
+import type { searchFilters } from './list-statement.ts';
 
 export const Moments = {
   createdAtFrom: Type.Optional({ ...DateTime, description: 'Created at this time or later.' }),
