@@ -2,7 +2,7 @@
 -- is written, and the other is left out like one that moved. The settings keep the plans on indexes, also those made on empty tables.
 
 create or replace function approve_charges(changes json) returns table (asker int, is_posted boolean) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   written int[];
@@ -37,7 +37,7 @@ begin
     update series
     set version = series.version + 1, status = series_status, chain = series_chain, state = series_state,
         changed_at = series_changed_at, wake_at = series_wake_at, attempts = 0, stuck_at = null, stuck_reason = null
-    from locked where series.series_id = locked.series_id
+    from locked where series.series_id = any (array[locked.series_id])
     returning locked.asker, series.series_id, series.version, series.party_id, series.changed_at, series_facts
   ), attempt_ended as (
     update series_attempt as attempt
@@ -45,7 +45,8 @@ begin
         held_until = attempt_held_until, network = attempt_network, code = attempt_code, advice = attempt_advice,
         effect = attempt_effect, rule = attempt_rule, pack = attempt_pack, decline_class = attempt_class
     from locked
-    where attempt.series_id = locked.series_id and attempt.invoice_id = locked.invoice_id and attempt.payment_id = locked.payment_id
+    where attempt.series_id = any (array[locked.series_id]) and attempt.invoice_id = locked.invoice_id
+      and attempt.payment_id = locked.payment_id
   ), emailed as (
     insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
       currency, reference, approval_code, content, wake_at, attempts)
@@ -60,13 +61,13 @@ begin
     set version = payment.version + 1, status = locked.status, captured_minor = locked.captured_minor,
         refunded_minor = locked.refunded_minor, state = locked.state, wake_at = locked.wake_at, attempts = locked.attempts,
         stuck_at = null, stuck_reason = null
-    from locked where payment.invoice_id = locked.invoice_id and payment.payment_id = locked.payment_id
+    from locked where payment.invoice_id = any (array[locked.invoice_id]) and payment.payment_id = locked.payment_id
   ), invoice_changed as (
     update invoice
     set version = invoice.version + json_array_length(locked.events), changed_at = greatest(invoice.changed_at, happened_at),
         status = case when invoice_paid then 'paid' else invoice.status end, payment_in_progress = in_progress,
         wake_at = case when in_progress or invoice_paid or invoice.status <> 'unpaid' then null else due_date end
-    from locked where invoice.invoice_id = locked.invoice_id
+    from locked where invoice.invoice_id = any (array[locked.invoice_id])
     returning invoice.invoice_id, invoice.version, invoice.party_id, invoice.changed_at, locked.asker, locked.payment_id, events,
       locked.exchanges, journal_operation, journal_entries
   ), logged as (
@@ -93,7 +94,7 @@ begin
 end $$;
 
 create or replace function start_charges(changes json) returns table (asker int) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   written int[];
@@ -129,7 +130,7 @@ begin
     update series
     set version = series.version + 1, status = series_status, chain = series_chain, state = series_state,
         changed_at = series_changed_at, wake_at = series_wake_at, attempts = 0, stuck_at = null, stuck_reason = null
-    from locked where series.series_id = locked.series_id
+    from locked where series.series_id = any (array[locked.series_id])
     returning series.series_id, series.version, series.party_id, series.changed_at, series_facts
   ), attempt_made as (
     insert into series_attempt (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
@@ -144,7 +145,7 @@ begin
     update invoice
     set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, happened_at),
         payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
-    from locked where invoice.invoice_id = locked.invoice_id
+    from locked where invoice.invoice_id = any (array[locked.invoice_id])
     returning invoice.invoice_id, invoice.version, invoice.party_id, invoice.changed_at, facts, locked.asker, exchanges
   ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
@@ -159,33 +160,6 @@ begin
 
   perform record_exchanges(all_exchanges);
   return query select * from unnest(written);
-end $$;
-
-create or replace function end_payer_emails(changes json) returns table (asker int) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-#variable_conflict use_column
-begin
-  return query
-  with change as materialized (
-    select * from json_to_recordset(changes) as one (asker int, "mayWait" boolean, invoice_id text, payment_id text, status text,
-      now timestamptz, subject text, text_body text, html_body text, refusal text)
-    order by invoice_id collate "C", payment_id collate "C"
-  ), locked as materialized (
-    select change.* from change where "mayWait"
-    union all
-    select change.* from change cross join lateral (
-      select from payer_email as held
-      where held.invoice_id = change.invoice_id and held.payment_id = change.payment_id and held.status = 'waiting'
-      for no key update skip locked
-    ) as held
-    where "mayWait" is not true
-  )
-  update payer_email
-  set status = locked.status, ended_at = locked.now, subject = locked.subject, text_body = locked.text_body,
-      html_body = locked.html_body, refusal = locked.refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
-  from locked
-  where payer_email.invoice_id = locked.invoice_id and payer_email.payment_id = locked.payment_id and payer_email.status = 'waiting'
-  returning locked.asker;
 end $$;
 
 -- Its plans are the same for any journals, and to make them took half of its time.
