@@ -45,6 +45,8 @@ export type World = {
   unavailable(): number;
   faults(): number;
   statements(): number;
+  /** How many changes each write had that was sent together with others. */
+  readonly batches: readonly number[];
   step(): Promise<void>;
   /** Stops the faults and runs until nothing is due. */
   settle(): Promise<void>;
@@ -309,6 +311,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     operations: () => calls.ended() + database.steps(),
     faults: () => faults.count(),
     statements: () => database.statements(),
+    batches: database.batches,
     step,
     settle,
     async end() {
