@@ -57,11 +57,13 @@ const atFirst = 2;
 
 export function openClients(options: {
   chance: Chance;
+  /** For requests that arrive together. */
+  crowds: Chance;
   theme: Theme;
   /** Names of actions. */
   without: readonly string[];
 }): Clients {
-  const { chance, theme, without } = options;
+  const { chance, crowds, theme, without } = options;
   const merchants: Knowledge[] = [];
   /** Requests to repeat. */
   let unanswered: Request[] = [];
@@ -75,10 +77,9 @@ export function openClients(options: {
       weight: action.weight * (theme.likelier[action.name] ?? theme.otherwise),
     }));
   let asked = 0;
-  const crowds = chanceOf(chance.below(2 ** 31), billsTogether);
   const crowded = without.includes(billsTogether)
     ? 0
-    : 0.01 * (theme.likelier['charge without the payer'] ?? theme.otherwise);
+    : 0.02 * (theme.likelier['charge without the payer'] ?? theme.otherwise);
   const strangers = chanceOf(chance.below(2 ** 31), 'unknown members');
 
   function spoiled(wish: Wish): Wish {

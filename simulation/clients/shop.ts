@@ -281,7 +281,7 @@ const firstCharges: readonly { at: number; parent?: number; isHeld?: true }[] = 
   { at: 14 },
   { at: 13, parent: 2 },
 ];
-const firstParents = 7;
+export const firstParents = 7;
 
 /** Cards and amounts that the bank approves, for the start of a world. */
 export const smoothShopActions: readonly Action[] = [

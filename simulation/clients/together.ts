@@ -1,27 +1,34 @@
 // Requests that arrive at a node in one turn, so that the service writes them in one statement: a shop bills several of its payers.
 import type { Chance } from '../world/chance.ts';
 import { externalId, type Knowledge, type Wish } from './knowledge.ts';
-import { newInvoice, payment, withoutPayer } from './shop.ts';
+import { firstParents, newInvoice, payment, withoutPayer } from './shop.ts';
 
 export const billsTogether = 'bill several payers at once';
 
+const fewest = 4;
 const most = 12;
 const monthMs = 30 * 24 * 3_600_000;
 
 /** Invoices, or charges of those that were not charged yet. Some series are charged twice. */
 export function wishesTogether(known: Knowledge, chance: Chance, now: () => string): readonly Wish[] {
-  const count = 2 + chance.below(most - 1);
+  const count = fewest + chance.below(most - fewest + 1);
   const tried = new Set(known.payments.map(({ invoiceId }) => invoiceId));
   const untried = known.invoices.filter(({ id }) => !tried.has(id));
-  if (untried.length < count)
+  if (untried.length < fewest)
     return Array.from({ length: count }, () => {
-      const amount = chance.oneOf([100, 6_000, 25_000]);
+      const amount = chance.oneOf([100, 100, 6_000]);
       return newInvoice(known, now, { shop: 'TEST', amount, lifeMs: monthMs, ...externalId(known, chance) });
     });
-  let next = chance.below(known.parents.length);
+  const parents = known.parents.slice(0, firstParents);
+  let next = chance.below(parents.length);
   return untried.slice(-count).flatMap((invoice) => {
-    const parent = known.parents[next % known.parents.length];
+    const ofShop = parents.filter(({ invoiceId }) => shopOf(known, invoiceId) === invoice.shop);
+    const parent = ofShop[next % ofShop.length];
     if (chance.isTrue(0.8)) next += 1;
     return payment(known, chance, parent && withoutPayer(parent), now, 0, invoice) ?? [];
   });
+}
+
+function shopOf(known: Knowledge, invoiceId: string): string | undefined {
+  return known.invoices.find(({ id }) => id === invoiceId)?.shop;
 }

@@ -84,7 +84,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const database: WorldDatabase = await openWorldDatabase({ place, scheduler, faults, trace });
   const { observers } = database;
   const operator = databaseOn({ pool: observers, lookupPool: observers, probePool: observers });
-  const clients = openClients({ chance: chanceOf(seed, 'clients'), theme: themeOf(seed), without });
+  const clients = openClients({
+    chance: chanceOf(seed, 'clients'),
+    crowds: chanceOf(seed, 'crowds'),
+    theme: themeOf(seed),
+    without,
+  });
   const addresses = new Map<string, string>();
   async function webhookAt(url: string): Promise<string> {
     const known = addresses.get(url);
