@@ -20,6 +20,7 @@ export type Report = {
   readonly operations: number;
   readonly faults: number;
   readonly statements: number;
+  readonly batches: readonly number[];
   readonly tookMs: number;
 };
 
@@ -64,6 +65,7 @@ export async function runWorld(cluster: Cluster, story: Story): Promise<Report> 
     operations: world.operations(),
     faults: world.faults(),
     statements: world.statements(),
+    batches: world.batches,
     tookMs: real.nowMs() - startedMs,
   };
 }

@@ -70,10 +70,12 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function summary({ operations, faults, statements, tookMs }: Report): string {
+function summary({ operations, faults, statements, batches, tookMs }: Report): string {
   const seconds = tookMs / 1_000;
   const rate = Math.round(operations / seconds);
-  return `${operations} operations, ${faults} faults, ${statements} statements in ${seconds.toFixed(1)} s (${rate}/s)`;
+  const ofSize = (least: number) => batches.filter((size) => size >= least).length;
+  const together = `batches of 2 or more ${ofSize(2)}, of 4 ${ofSize(4)}, of 8 ${ofSize(8)}`;
+  return `${operations} operations, ${faults} faults, ${statements} statements in ${seconds.toFixed(1)} s (${rate}/s); ${together}`;
 }
 
 function printFindings(story: Story, { findings, stepsTaken }: Report): void {

@@ -12,6 +12,7 @@ import { templateActions } from './templates.ts';
 import { customerActions } from './customers.ts';
 import { shopActions, smoothShopActions } from './shop.ts';
 import type { Theme } from './themes.ts';
+import { billsTogether, wishesTogether } from './together.ts';
 import { walletActions } from './wallets.ts';
 import { defined } from '../../src/defined.ts';
 
@@ -29,8 +30,8 @@ export type Clients = {
   join(merchant: { readonly partyId: string; readonly apiKey: string }): void;
   /** The next request that creates what the theme needs; undefined when everything is there. */
   beginning(now: () => string): Request | undefined;
-  /** The next request of any client. */
-  next(now: () => string): Request | undefined;
+  /** The next request of any client, or several that arrive together. */
+  next(now: () => string): readonly Request[];
   /** Takes the response to a request; undefined when none came. */
   hear(request: Request, answer: { readonly status: number; readonly body: unknown } | undefined): void;
   clockMoves(): readonly ClockMove[];
@@ -47,7 +48,7 @@ export const actions: readonly Action[] = [
   ...walletActions,
   ...webhookActions,
 ];
-export const actionNames = actions.map(({ name }) => name);
+export const actionNames = [...actions.map(({ name }) => name), billsTogether];
 const remembered = 20;
 /** A day less than a key is kept, because clocks differ. */
 const almostAWeekMs = 6 * 24 * 3_600_000;
@@ -56,11 +57,13 @@ const atFirst = 2;
 
 export function openClients(options: {
   chance: Chance;
+  /** For requests that arrive together. */
+  crowds: Chance;
   theme: Theme;
   /** Names of actions. */
   without: readonly string[];
 }): Clients {
-  const { chance, theme, without } = options;
+  const { chance, crowds, theme, without } = options;
   const merchants: Knowledge[] = [];
   /** Requests to repeat. */
   let unanswered: Request[] = [];
@@ -74,6 +77,9 @@ export function openClients(options: {
       weight: action.weight * (theme.likelier[action.name] ?? theme.otherwise),
     }));
   let asked = 0;
+  const crowded = without.includes(billsTogether)
+    ? 0
+    : 0.02 * (theme.likelier['charge without the payer'] ?? theme.otherwise);
   const strangers = chanceOf(chance.below(2 ** 31), 'unknown members');
 
   function spoiled(wish: Wish): Wish {
@@ -95,9 +101,15 @@ export function openClients(options: {
     return chance.oneOf(ways)();
   }
 
-  function requestOf(known: Knowledge, action: Action, wish: Wish, firstAskedAt: string): Request {
+  function requestOf(
+    known: Knowledge,
+    action: Pick<Action, 'name'>,
+    wish: Wish,
+    firstAskedAt: string,
+    mayHaveKey = true,
+  ): Request {
     const { isOfPayer = false } = wish;
-    const hasKey = wish.method === 'POST' && !isOfPayer && chance.isTrue(0.6);
+    const hasKey = mayHaveKey && wish.method === 'POST' && !isOfPayer && chance.isTrue(0.6);
     const key = hasKey ? `key-${++asked}` : undefined;
     return {
       ...wish,
@@ -124,6 +136,31 @@ export function openClients(options: {
   const timeOf = (known: Knowledge, now: () => string) => () =>
     new Date(Date.parse(now()) + known.aheadMs).toISOString();
 
+  /** Without keys, because a request with one has a transaction of its own. */
+  function severalOf(now: () => string): Request[] {
+    const known = crowds.oneOf(merchants);
+    const wishes = wishesTogether(known, crowds, timeOf(known, now));
+    return wishes.map((wish) => requestOf(known, { name: billsTogether }, wish, now(), false));
+  }
+
+  function nextOne(now: () => string): Request | undefined {
+    unanswered = unanswered.filter((request) => mayBeAskedAgain(request, now()));
+    if (unanswered.length > 0 && chance.isTrue(0.3)) return unanswered.shift();
+    if (answered.length > 0 && chance.isTrue(0.03)) {
+      const again = chance.oneOf(answered);
+      if (mayBeAskedAgain(again, now())) return again;
+    }
+    const twin = twice.pop();
+    if (twin) return requestOf(twin.known, twin.action, twin.wish, now());
+    const known = chance.oneOf(merchants);
+    const action = chance.weighted(possible);
+    const wanted = action?.wish(known, chance, timeOf(known, now));
+    if (!action || !wanted) return undefined;
+    const wish = withStrangers(chance.isTrue(0.03) ? spoiled(wanted) : wanted, strangers);
+    if (wish.method !== 'GET' && chance.isTrue(0.08) && !wish.isUnique) twice.push({ known, action, wish });
+    return requestOf(known, action, wish, now());
+  }
+
   return {
     join: ({ partyId, apiKey }) => void merchants.push(knownTo(partyId, apiKey)),
     beginning(now) {
@@ -136,21 +173,10 @@ export function openClients(options: {
       return undefined;
     },
     next(now) {
-      unanswered = unanswered.filter((request) => mayBeAskedAgain(request, now()));
-      if (unanswered.length > 0 && chance.isTrue(0.3)) return unanswered.shift();
-      if (answered.length > 0 && chance.isTrue(0.03)) {
-        const again = chance.oneOf(answered);
-        if (mayBeAskedAgain(again, now())) return again;
-      }
-      const twin = twice.pop();
-      if (twin) return requestOf(twin.known, twin.action, twin.wish, now());
-      const known = chance.oneOf(merchants);
-      const action = chance.weighted(possible);
-      const wanted = action?.wish(known, chance, timeOf(known, now));
-      if (!action || !wanted) return undefined;
-      const wish = withStrangers(chance.isTrue(0.03) ? spoiled(wanted) : wanted, strangers);
-      if (wish.method !== 'GET' && chance.isTrue(0.08) && !wish.isUnique) twice.push({ known, action, wish });
-      return requestOf(known, action, wish, now());
+      const together = crowds.isTrue(crowded) ? severalOf(now) : [];
+      if (together.length > 0) return together;
+      const request = nextOne(now);
+      return request ? [request] : [];
     },
     hear(request, answer) {
       const hasKey = request.repeatable !== undefined;

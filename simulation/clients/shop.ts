@@ -81,7 +81,7 @@ function partToCapture(amount: number, chance: Chance): Record<string, unknown> 
   return chance.isTrue(0.5) ? less : partOf(amount, chance);
 }
 
-function newInvoice(
+export function newInvoice(
   known: Knowledge,
   now: () => string,
   { shop, amount, lifeMs, ...named }: { shop: string; amount: number; lifeMs: number; externalID?: string },
@@ -120,7 +120,7 @@ function withCard(card: { token: string } | undefined) {
   return { payerType: 'PaymentResourcePayer', paymentToolToken: card?.token, contactInfo: payer };
 }
 
-function withoutPayer(parent: Name | undefined) {
+export function withoutPayer(parent: Name | undefined) {
   const recurrentParentPayment = { invoiceID: parent?.invoiceId, paymentID: parent?.paymentId };
   return { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: { email: greylisted } };
 }
@@ -170,7 +170,7 @@ function terms(chance: Chance, now: () => string): Record<string, unknown> {
   return { recurrentTerms };
 }
 
-function payment(
+export function payment(
   known: Knowledge,
   chance: Chance,
   who: Readonly<Record<string, unknown>> | undefined,
@@ -281,7 +281,7 @@ const firstCharges: readonly { at: number; parent?: number; isHeld?: true }[] = 
   { at: 14 },
   { at: 13, parent: 2 },
 ];
-const firstParents = 7;
+export const firstParents = 7;
 
 /** Cards and amounts that the bank approves, for the start of a world. */
 export const smoothShopActions: readonly Action[] = [

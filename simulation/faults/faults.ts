@@ -1,6 +1,7 @@
 // All planted faults, each with the theme of the worlds that search for it.
 import { holdsAndRefunds, payouts, recurring, webhooks, type Theme } from '../clients/themes.ts';
 import type { Fault, Faults } from './fault.ts';
+import { faultsOfBatches } from './batches.ts';
 import { faultsOfBegunPayments } from './begun-payments.ts';
 import { faultsOfExchanges } from './exchanges.ts';
 import { faultsOfHoldsAndRefunds } from './holds-and-refunds.ts';
@@ -14,6 +15,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   ...soughtIn(holdsAndRefunds, faultsOfHoldsAndRefunds),
   ...soughtIn(payouts, faultsOfExchanges),
   ...soughtIn(payouts, faultsOfPayouts),
+  ...soughtIn(recurring, faultsOfBatches),
   ...soughtIn(recurring, faultsOfRecurringCharges),
   ...soughtIn(webhooks, faultsOfWebhooks),
   // Those worlds begin payments and bindings throughout. Worlds of holds have most of them before the first fault.

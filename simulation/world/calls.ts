@@ -1,14 +1,14 @@
 // Requests of clients, from sending until a response or the end of the node.
 import type { Acknowledged, Finding } from '../checks/world.ts';
 import { openMarks, type Marks } from '../checks/clients/unavailable.ts';
-import type { Clients } from '../clients/clients.ts';
+import type { Clients, Request } from '../clients/clients.ts';
 import type { Faults } from './faults.ts';
 import type { WorldNode } from './node.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Trace } from './trace.ts';
 
 export type Calls = {
-  /** Sends the next request to that node. */
+  /** Sends the next request to that node, or several that arrive together. */
   begin(node: WorldNode): void;
   /** Sends that node the requests that create what the theme needs, one after the other. */
   prepare(node: WorldNode): Promise<void>;
@@ -46,8 +46,16 @@ export function openCalls(options: {
   const now = () => new Date(scheduler.nowMs()).toISOString();
 
   function begin(node: WorldNode): void {
-    const request = clients.next(now);
-    if (!request) return;
+    const sent = clients.next(now).map((request) => ({ what: request.what, send: sendingTo(node, request) }));
+    const [first] = sent;
+    if (!first) return;
+    const what = sent.length === 1 ? first.what : `${first.what} and ${sent.length - 1} more`;
+    const run = () => sent.forEach(({ send }) => send());
+    scheduler.wait({ owner: node.name, what: `is asked to ${what}`, run });
+  }
+
+  /** The client waits from now on; the function lets the request arrive. */
+  function sendingTo(node: WorldNode, request: Request): () => void {
     const { name } = node;
     const { what, method, path, headers, body, repeatable } = request;
     trace.add(`client → ${name}: ${what} ${JSON.stringify(body ?? '')}`);
@@ -84,11 +92,7 @@ export function openCalls(options: {
 
     waiters.add(hear);
     const sent = { method, url: path, headers, ...(body ? { payload: JSON.stringify(body) } : {}) };
-    scheduler.wait({
-      owner: name,
-      what: `is asked to ${what}`,
-      run: () => void node.call(sent).then(hear),
-    });
+    return () => void node.call(sent).then(hear);
   }
 
   async function prepare(node: WorldNode): Promise<void> {

@@ -45,6 +45,8 @@ export type World = {
   unavailable(): number;
   faults(): number;
   statements(): number;
+  /** How many changes each write had that was sent together with others. */
+  readonly batches: readonly number[];
   step(): Promise<void>;
   /** Stops the faults and runs until nothing is due. */
   settle(): Promise<void>;
@@ -82,7 +84,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const database: WorldDatabase = await openWorldDatabase({ place, scheduler, faults, trace });
   const { observers } = database;
   const operator = databaseOn({ pool: observers, lookupPool: observers, probePool: observers });
-  const clients = openClients({ chance: chanceOf(seed, 'clients'), theme: themeOf(seed), without });
+  const clients = openClients({
+    chance: chanceOf(seed, 'clients'),
+    crowds: chanceOf(seed, 'crowds'),
+    theme: themeOf(seed),
+    without,
+  });
   const addresses = new Map<string, string>();
   async function webhookAt(url: string): Promise<string> {
     const known = addresses.get(url);
@@ -309,6 +316,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     operations: () => calls.ended() + database.steps(),
     faults: () => faults.count(),
     statements: () => database.statements(),
+    batches: database.batches,
     step,
     settle,
     async end() {

@@ -36,6 +36,7 @@ const known: Readonly<Record<string, string>> = {
   '0033_batched_writes.sql': 'only record_journal calls what it drops, and does the same as before',
   '0036_search_sums.sql': 'nothing that was released has searches',
   '0038_subscriptions.sql': 'a webhook may have one more topic, which an older node passes over',
+  '0039_set_based_writes.sql': 'its functions take and return the same, and do the same to the same rows',
 };
 
 type Finding = { readonly in: string; readonly statement: string };

@@ -1650,13 +1650,16 @@ where copy.* is distinct from excluded.*;
 -- copy_to_search_payment
 with fresh as materialized (
 select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.terms->'flow'->>'type' as flow, case when payment.status in ('captured', 'refunding', 'refunded')
-then payment.captured_minor else payment.amount_minor end as amount_minor, payment.external_id, coalesce(payment.terms->'payer'->>'customerId', payment.terms->'payer'->'savedBy'->>'customerId') as customer_id, lower(payment.terms->'payer'->'contactInfo'->>'email') as email, payment.terms->'payer'->'clientInfo'->>'ip' as ip, payment.terms->'payer'->'clientInfo'->>'fingerprint' as fingerprint, coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'bin' as first6, coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'lastDigits' as last4, coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'paymentSystem' as payment_system, case when payment.state->'approval'->'references' is null then payment.state->'approval'->>'reference'
-else payment.state->'approval'->'references'->>'rrn' end as rrn, payment.state->'approval'->>'approvalCode' as approval_code, payment.currency, case when payment.terms->'payer'->>'seriesId' is null then 0 else 1 + coalesce(tried.retries, 0) end as attempt, case when payment.status = 'failed' then payment.state->>'declineClass' end as decline_class, case when payment.status = 'failed' then (select string_agg(code, ':') from json_array_elements_text(payment.state->'failure') as code) end as failure, case when payment.status = 'failed' then payment.state->'bank'->>'code' end as bank_code
+then payment.captured_minor else payment.amount_minor end as amount_minor, payment.external_id, coalesce(payment.payer->>'customerId', payment.payer->'savedBy'->>'customerId') as customer_id, lower(payment.payer->'contactInfo'->>'email') as email, payment.payer->'clientInfo'->>'ip' as ip, payment.payer->'clientInfo'->>'fingerprint' as fingerprint, coalesce(payment.payer->'card', parent.card)->>'bin' as first6, coalesce(payment.payer->'card', parent.card)->>'lastDigits' as last4, coalesce(payment.payer->'card', parent.card)->>'paymentSystem' as payment_system, case when payment.approval->'references' is null then payment.approval->>'reference'
+else payment.approval->'references'->>'rrn' end as rrn, payment.approval->>'approvalCode' as approval_code, payment.currency, case when payment.payer->>'seriesId' is null then 0 else 1 + coalesce(tried.retries, 0) end as attempt, case when payment.status = 'failed' then payment.state->>'declineClass' end as decline_class, case when payment.status = 'failed' then (select string_agg(code, ':') from json_array_elements_text(payment.state->'failure') as code) end as failure, case when payment.status = 'failed' then payment.state->'bank'->>'code' end as bank_code
 from json_array_elements_text($1::json) as changed (id) cross join 
-lateral (select * from payment where invoice_id = changed.id offset 0) as payment
+lateral (
+select *, terms::jsonb->'payer' as payer, state::jsonb->'approval' as approval
+from payment where invoice_id = changed.id offset 0
+) as payment
 left join lateral (
-select terms from payment as parent
-where parent.invoice_id = payment.terms->'payer'->'parent'->>'invoiceId' and parent.payment_id = payment.terms->'payer'->'parent'->>'paymentId'
+select terms::jsonb->'payer'->'card' as card from payment as parent
+where parent.invoice_id = payment.payer->'parent'->>'invoiceId' and parent.payment_id = payment.payer->'parent'->>'paymentId'
 offset 0
 ) as parent on true
 left join lateral (
@@ -1669,7 +1672,7 @@ where first.series_id = attempt.series_id and not first.is_retry and first.creat
 ), '-infinity')
 ) end as retries
 from series_attempt as attempt
-where series_id = payment.terms->'payer'->>'seriesId' and attempt.invoice_id = payment.invoice_id
+where series_id = payment.payer->>'seriesId' and attempt.invoice_id = payment.invoice_id
 and attempt.payment_id = payment.payment_id
 offset 0
 ) as tried on true

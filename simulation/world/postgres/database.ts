@@ -20,6 +20,8 @@ export type WorldDatabase = {
   /** The same for a list that the service reads. */
   readonly observers: ConnectionPool;
   statements(): number;
+  /** How many changes each write had that was sent together with others. */
+  readonly batches: readonly number[];
   /** Job runs that were started. */
   steps(): number;
   /** Whether a statement of that node waits for another transaction. */
@@ -46,6 +48,8 @@ const beginsSteps = /^(claim_due_\w+|claim_webhook_queues|insert_(payment|bindin
 const byServersClock = 'advance_ledger_watermark';
 /** The rows of an update come in the order of their places in the table, which the machine's vacuum decides. */
 const claims = /^claim_/;
+/** These take a list of changes. */
+const writesTogether = /^(insert_invoice|start_charge|approve_charge|end_payer_email)$/;
 const acquireTimeoutMs = 5_000;
 /** The limits that the service sets on its connections, by the clock of the world. */
 const idleInTransactionMs = 5_000;
@@ -92,6 +96,7 @@ export async function openWorldDatabase(options: {
   const observer = await backends.take();
   const sessions = new Set<Session>();
   let statements = 0;
+  const batches: number[] = [];
   let steps = 0;
   /** When something is due in each table. Valid until the next statement goes to the server. */
   let dueMs: ReadonlyMap<string, number> | undefined;
@@ -101,6 +106,8 @@ export async function openWorldDatabase(options: {
     session.backend ??= await backends.take();
     dueMs = undefined;
     statements += 1;
+    const together = changesIn(question);
+    if (together > 1) batches.push(together);
     session.askedMs = scheduler.nowMs();
     if (session.wantsTransaction) {
       session.wantsTransaction = false;
@@ -374,10 +381,16 @@ export async function openWorldDatabase(options: {
     },
     observers: alwaysGiving(observer.client),
     statements: () => statements,
+    batches,
     steps: () => steps,
     waitsForLock: (name) => [...sessions].some(({ node, waiting }) => node === name && waiting !== undefined),
     end: () => backends.end(),
   };
+}
+
+/** Reads are lists too. */
+function changesIn({ name = '', values }: Question): number {
+  return writesTogether.test(name) ? (JSON.parse(String(values?.[0])) as unknown[]).length : 0;
 }
 
 function alwaysGiving(client: pg.Client): ConnectionPool {

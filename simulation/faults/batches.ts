@@ -1,0 +1,38 @@
+import type { Faults } from './fault.ts';
+
+export const faultsOfBatches: Faults = {
+  'batch-fails-whole': {
+    does: 'If one change of a batch does not hold, its neighbours count as not written.',
+    edits: [
+      {
+        within: 'openBatchedWrites',
+        replace: 'rowsByAsker(batch, rows).entries()',
+        by: 'rowsByAsker(batch, rows.length < batch.length ? [] : rows).entries()',
+      },
+    ],
+  },
+  'batch-without-version': {
+    does: 'A charge that is started in a batch does not compare the version of its series.',
+    edits: [
+      {
+        within: 'lock_new_charge',
+        replace: `series.version = of_series_version and card_stops = of_card_stops
+      and invoice_id = of_invoice and invoice.version = of_invoice_version
+    for no key update skip locked`,
+        by: `card_stops = of_card_stops
+      and invoice_id = of_invoice and invoice.version = of_invoice_version
+    for no key update skip locked`,
+      },
+    ],
+  },
+  'series-twice-in-a-batch': {
+    does: 'Two charges of one series that are in one batch are both written.',
+    edits: [
+      {
+        within: 'start_charges',
+        replace: '(earlier.series_id = change.series_id or earlier.invoice_id',
+        by: '(earlier.invoice_id',
+      },
+    ],
+  },
+};
