@@ -26,7 +26,8 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
     attempt: Number(payment.id),
   } as const;
   if ('seriesId' in payer) {
-    const { rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds, agreedAmount } = payer;
+    const { rootNetworkTransactionId, previousNetworkTransactionId } = payer;
+    const { rootNetworkIds, previousNetworkIds, agreedAmount, sequence } = payer;
     // The first attempt to collect an invoice repeats nothing.
     const isRepeat = payer.followsLackOfFunds && payment.id !== '1';
     return {
@@ -35,8 +36,8 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
       initiation: {
         by: 'merchant',
         reason: payer.chargeReason ?? 'recurring',
-        ...defined({ rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds }),
-        ...defined({ amount: agreedAmount }),
+        ...defined({ rootNetworkTransactionId, previousNetworkTransactionId }),
+        ...defined({ rootNetworkIds, previousNetworkIds, amount: agreedAmount, sequence }),
         ...(isRepeat ? { resubmission: true } : {}),
       },
       payer: { ...contact, reference: payer.type === 'customer' ? payer.customerId : payer.seriesId },

@@ -44,7 +44,7 @@ import type {
 } from '../domain/payment.ts';
 import { undoNames } from '../domain/payment.ts';
 import type { Payer } from '../domain/payer/payer.ts';
-import { chargeReasons } from '../../acquiring/domain/initiation.ts';
+import { chargeReasons, type InstalmentSequence } from '../../acquiring/domain/initiation.ts';
 
 /** In the invoice's log, a fact names its payment. */
 export type InvoiceLogFact = InvoiceFact | (PaymentFact & { readonly paymentId: string });
@@ -60,9 +60,11 @@ const chain = {
   rootNetworkTransactionId: optional(text),
   rootNetworkIds: optional(list(networkId)),
   previousNetworkTransactionId: optional(text),
+  previousNetworkIds: optional(list(networkId)),
   warnings: list(text),
   agreedAmount: optional(oneOf('fixed', 'variable')),
   chargeReason: optional(oneOf(...chargeReasons)),
+  sequence: optional(object<InstalmentSequence>({ number: wholeNumber, of: optional(wholeNumber) })),
   followsLackOfFunds: optional(oneOf(true)),
 };
 const payer: Codec<Payer> = variants<Payer, 'type'>('type', {

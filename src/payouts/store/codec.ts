@@ -1,6 +1,6 @@
 // Withdrawals and destinations as JSON: their facts in the log, and the terms and results in their rows.
 import { returnCodes } from '../../acquiring/domain/bank-port.ts';
-import { bankWords, payoutSender, terminal } from '../../acquiring/store/codec.ts';
+import { bankWords, payoutRecipient, payoutSender, terminal } from '../../acquiring/store/codec.ts';
 import { sender } from '../../identities/store/codec.ts';
 import type { FrozenSender } from '../domain/payout-sender.ts';
 import { cardDetails } from '../../cards/store/codec.ts';
@@ -35,7 +35,12 @@ import type {
 
 export const failure: Codec<PayoutFailure> = notEmpty(list(text));
 
-const frozenSender: Codec<FrozenSender> = object({ given: sender, sent: payoutSender, purpose: text });
+const frozenSender: Codec<FrozenSender> = object({
+  given: sender,
+  sent: payoutSender,
+  purpose: text,
+  recipient: optional(payoutRecipient),
+});
 
 /** The terms of a withdrawal that have no column of their own. */
 export type RowTerms = Pick<
