@@ -75,7 +75,7 @@ const returned: Codec<Returned> = object({
 
 type EndState = Exclude<WithdrawalState, { status: 'sending' }>;
 export const endState: Codec<EndState> = variants<EndState, 'status'>('status', {
-  succeeded: { reference: text, returned: optional(returned) },
+  succeeded: { reference: text, availableBy: optional(instant), returned: optional(returned) },
   failed: { failure, bank: optional(bankWords) },
 });
 
@@ -125,7 +125,7 @@ const loggedWithdrawal: Codec<LoggedWithdrawal> = mapped(
 
 export const withdrawalFact = variants<WithdrawalLogFact, 'type'>('type', {
   withdrawal_started: { terms: loggedWithdrawal },
-  withdrawal_succeeded: { reference: text, reason: optional(text) },
+  withdrawal_succeeded: { reference: text, availableBy: optional(instant), reason: optional(text) },
   withdrawal_failed: { failure, bank: optional(bankWords), reason: optional(text) },
   withdrawal_returned: { returned, reason: optional(text) },
 });

@@ -1,4 +1,4 @@
-// What reaches the simulated bank over HTTP, in order, and a bank that first says that it has done nothing.
+// What reaches the simulated bank over HTTP, in order, and messages that it does not do at first.
 import type { OperationMessage } from '../../../src/acquiring/adapters/http/messages.ts';
 import type { OperationProcessor } from '../../../src/sandbox/bank/operation-processor.ts';
 
@@ -14,7 +14,7 @@ export function listeningBank() {
       heard.flatMap(({ message }) =>
         message.kind === kind ? [message as OperationMessage & { readonly kind: Kind }] : [],
       ),
-    /** So many messages are answered `notDone`. Mandate sends them again. */
+    /** So many messages are answered with an error, and not done. Mandate sends them again. */
     refuseNext: (count: number) => void (refusals = count),
     employ: (processor: OperationProcessor): OperationProcessor => ({
       ...processor,
