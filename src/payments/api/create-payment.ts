@@ -43,7 +43,13 @@ import { keptWish, wantedCharge, type KeptWish } from '../domain/authentication/
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { kept, requireUsable } from './authenticated-elsewhere.ts';
 import { paymentOutcome } from './outcomes.ts';
-import { customerProof, needsPresentPayer, presenceProblem, staleToken } from './payer-present.ts';
+import {
+  customerProof,
+  needsPresentPayer,
+  ofMerchant,
+  presenceProblem,
+  staleToken,
+} from './payer-present.ts';
 import {
   paymentBody,
   paymentExample,
@@ -120,9 +126,9 @@ export const createPayment = endpoint({
     // Checked before any lookup, so that a checkout token cannot find out which cards are saved.
     if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer' && proof.value === 'none')
       return needsPresentPayer;
-    const ofMerchant = (['threeDSecure', 'authenticated'] as const).find((name) => body[name] !== undefined);
-    if (caller.kind !== 'apiKey' && ofMerchant)
-      return refuse('operationNotPermitted', { message: `Only an API key can send ${ofMerchant}.` });
+    const needsKey = ofMerchant.find((name) => body[name] !== undefined);
+    if (caller.kind !== 'apiKey' && needsKey)
+      return refuse('operationNotPermitted', { message: `Only an API key can send ${needsKey}.` });
     const { address, countedAs } = request;
     const asked = { caller, payer: body.payer, invoiceId: params.invoiceID, address, countedAs, now };
     const source = await cardSourceOf(asked, deps);
@@ -183,13 +189,15 @@ const needsSavedCard = (where: string) =>
 
 /** Checks that need to know what the invoice says. A card that is saved is always authenticated. */
 function recurrenceProblem(
-  { recurrentTerms, threeDSecure, authenticated }: PaymentParams,
+  { recurrentTerms, threeDSecure, exemption, authenticated }: PaymentParams,
   { makeRecurrent }: Recurrence,
 ): string | undefined {
   if (recurrentTerms && !makeRecurrent) return needsSavedCard('');
   if (!makeRecurrent) return undefined;
   if (authenticated?.status === 'A')
     return validationMessage('authenticated.status', 'no_match', 'must be Y with makeRecurrent');
+  if (exemption !== undefined)
+    return validationMessage('exemption', 'no_match', 'must not be sent with makeRecurrent');
   if (threeDSecure !== 'never') return undefined;
   return validationMessage('threeDSecure', 'no_match', 'must not be never with makeRecurrent');
 }
@@ -289,7 +297,7 @@ async function storePayment(
   db: Database,
   { invoice, version: invoiceVersion }: { readonly invoice: PayableInvoice; readonly version: number },
   made: NewPayment & {
-    readonly command: Command & Pick<StartPayment, 'livemode' | 'fees' | 'threeDSecure'>;
+    readonly command: Command & Pick<StartPayment, 'livemode' | 'fees' | keyof KeptWish>;
     readonly terminalFor: (network: string, payer: Payer) => ReturnType<Banks['terminalFor']>;
   },
   deps: StartPaymentDeps,
@@ -323,7 +331,8 @@ async function wishOf(
 ): Promise<Outcome<KeptWish, 'authenticationMismatch'>> {
   const { partyId, id: shopId, threeDSecure } = shop;
   const isChallenged = await payerAttempts.isChallenged({ partyId, shopId }, card);
-  const wish = keptWish({ request: body.threeDSecure, shop: threeDSecure, isChallenged });
+  const { threeDSecure: request, exemption } = body;
+  const wish = keptWish({ request, exemption, shop: threeDSecure, isChallenged });
   if (!body.authenticated) return accept(wish);
   // An attempt may shift the liability, and does not show who the payer is.
   if (wish.threeDSecure === 'always' && body.authenticated.status === 'A')

@@ -59,8 +59,9 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
   };
 }
 
-/** What another server said of the payer. The adapter adds the value that proves it. */
-function givenIn({ authenticated: said }: Payment, card: CardReference) {
+/** What another server said of the payer, or why nobody had to. The adapter adds the value that proves the first. */
+function givenIn({ authenticated: said, exemption, isSteppedUp }: Payment, card: CardReference) {
+  if (exemption && !isSteppedUp) return { card, authenticated: { exemption } };
   if (!said) return { card };
   const { keptAs: authentication, ...authenticated } = said;
   return { card: { ...card, authentication }, authenticated };

@@ -44,6 +44,7 @@ import type {
 } from '../domain/payment.ts';
 import { undoNames } from '../domain/payment.ts';
 import type { Payer } from '../domain/payer/payer.ts';
+import { exemptions } from '../../acquiring/domain/authentication.ts';
 import { chargeReasons, type InstalmentSequence } from '../../acquiring/domain/initiation.ts';
 
 /** In the invoice's log, a fact names its payment. */
@@ -117,6 +118,7 @@ export type RowTerms = Pick<
   | 'makeRecurrent'
   | 'recurrentTerms'
   | 'threeDSecure'
+  | 'exemption'
   | 'authenticated'
   | 'metadata'
   | 'deadline'
@@ -131,6 +133,7 @@ const termsMembers = {
   makeRecurrent: flag,
   recurrentTerms: optional(mandateGiven),
   threeDSecure: optional(oneOf('always', 'never')),
+  exemption: optional(oneOf(...exemptions)),
   authenticated: optional(authenticated),
   metadata: optional(anything),
   deadline: instant,

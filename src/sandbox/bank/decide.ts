@@ -117,12 +117,13 @@ function decideAuthorisation(book: BankState, question: Question, message: Autho
     if (series === undefined) return { verdict: declined(card, authenticationWanted) };
     return { ...chargedAgain(card, message, now, book.charges.get(series) ?? 0), series };
   }
-  if (message.authentication === 'given') return decideGiven(card, message, now);
+  const isExempt = message.exemption !== undefined;
+  if (message.authentication === 'given' && !isExempt) return decideGiven(card, message, now);
   const special = specialAmount(message.amount, 'authorise');
   const { largeForm, needsReturn, wantsChallenge } = special ?? {};
   if (wantsChallenge && !message.demandsChallenge)
     return { verdict: declined(card, softDeclineOf(card)), ...laterOf(special, now) };
-  if (message.authentication === 'none') return authorised(card, message, now);
+  if (message.authentication === 'none' || isExempt) return authorised(card, message, now);
   if (card.authentication === 'fails') return { verdict: declined(card, '3ds-failed') };
   if (card.authentication === 'times out') return { verdict: declined(card, '3ds-not-finished') };
 
@@ -145,8 +146,7 @@ function decideAuthorisation(book: BankState, question: Question, message: Autho
 const authenticationValue = /^[A-Za-z0-9+/]{26,28}={0,2}$/;
 
 function decideGiven(card: TestCard, message: AuthoriseMessage, now: Instant): Decision {
-  const { authenticated, exemption } = message;
-  if (exemption !== undefined) return authorised(card, message, now);
+  const { authenticated } = message;
   const isProof =
     authenticated !== undefined &&
     ['Y', 'A'].includes(authenticated.status) &&
