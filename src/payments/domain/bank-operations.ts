@@ -59,7 +59,7 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
   };
 }
 
-/** What another server said of the payer, or why nobody had to. The adapter adds the value that proves the first. */
+/** What another server said of the payer, or why they need not be authenticated. The adapter adds the value that proves the first. */
 function givenIn({ authenticated: said, exemption, isSteppedUp }: Payment, card: CardReference) {
   if (exemption && !isSteppedUp) return { card, authenticated: { exemption } };
   if (!said) return { card };
