@@ -2,6 +2,7 @@
 import { Compile } from 'typebox/compile';
 import { AbilitiesAnswer, UpdatePage } from '../adapters/http/capabilities.ts';
 import { abilitiesOf } from '../adapters/http/read-capabilities.ts';
+import type { Exemption } from '../domain/authentication.ts';
 import type { NetworkId } from '../domain/references.ts';
 import {
   approved,
@@ -232,6 +233,22 @@ export const abilityChecks: readonly Check[] = [
       await approved(bank, good, bank.authorise(given, bank.cards.challenged));
       const failed = { ...given, authenticated: { ...proof, status: 'N' } };
       await declined(bank, bad, bank.authorise(failed, bank.cards.challenged));
+    },
+  },
+  {
+    promise: 'takes an exemption, and asks no payer',
+    needs: ['given'],
+    async tryIt(bank) {
+      const id = bank.newId();
+      const exempt = (exemption: Exemption) =>
+        bank.authorise({ authentication: 'given', exemption }, bank.cards.challenged);
+      const answer = await bank.put(id, exempt('lowValue'));
+      expectAnswer(answer, id);
+      const { outcome } = answer.body;
+      expect(outcome === 'approved' || outcome === 'declined', `the outcome is ${String(outcome)}`);
+      expectSame(await bank.put(id, exempt('lowValue')), answer, 'the response to the repeat');
+      expectError(await bank.put(id, exempt('secureCorporate')), 409, 'conflict');
+      await expectEntries(bank, id, outcome === 'approved' ? 1 : 0);
     },
   },
   {
