@@ -1,4 +1,4 @@
-// Optional fields of the bank protocol, as they reach a bank over HTTP: from what Mandate knows, and the same in a repeat.
+// What banks receive of a series over HTTP: network IDs and instalments, and the same in a repeat.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { OperationAnswer } from '../../../src/acquiring/adapters/http/responses.ts';
 import { listeningBank } from '../../support/bank/heard-messages.ts';
