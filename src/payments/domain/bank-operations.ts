@@ -3,6 +3,7 @@ import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankOperation, CardReference, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
 import type { PayerFacts, PostalAddress } from '../../acquiring/domain/payer-facts.ts';
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
+import { seriesIdOf } from '../../recurring/domain/series.ts';
 import { storedFor } from '../../recurring/domain/stored-for.ts';
 import { defined } from '../../defined.ts';
 import { authenticationOf } from './authentication/three-d-secure.ts';
@@ -55,8 +56,18 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
       ...(savedBy ? { usesStored: true } : {}),
     },
     ...(payment.isSteppedUp ? { demandsChallenge: true } : {}),
-    payer: { ip, fingerprint, ...contact, ...defined({ reference: savedBy?.customerId }) },
+    payer: {
+      ip,
+      fingerprint,
+      ...contact,
+      ...defined({ reference: savedBy?.customerId ?? seriesOf(payment) }),
+    },
   };
+}
+
+/** That the payment starts. Later charges name the same. */
+function seriesOf({ makeRecurrent, invoiceId, id: paymentId }: Payment): string | undefined {
+  return makeRecurrent ? seriesIdOf({ invoiceId, paymentId }) : undefined;
 }
 
 /** What another server said of the payer, or why they need not be authenticated. The adapter adds the value that proves the first. */

@@ -47,6 +47,15 @@ test('a charge names the first payment and the previous one by all their network
   expect(fromSecond).toMatchObject({ rootNetworkIds: root, previousNetworkIds: previous });
 });
 
+test('the payment that starts a series and its charges name the same payer, and one that saves no card none', async () => {
+  const parent = await recurring.parent();
+  await recurring.charged(parent, 100);
+  await world.paid(visa);
+  const references = bank.ofKind('authorise').map(({ payer }) => payer?.reference);
+  const series = `${parent.invoiceID}.${parent.paymentID}`;
+  expect(references).toEqual([series, series, undefined]);
+});
+
 test('a charge of a saved card names its verification by all its network IDs', async () => {
   const customerID = await subscriptionWorld(world).readyCustomer(world.merchant);
   const invoice = await recurring.invoice(100);
