@@ -1,6 +1,7 @@
 // The messages to the bank about a payment, built from its state alone: a repeat has the same content.
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankOperation, CardReference, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
+import type { Initiation } from '../../acquiring/domain/initiation.ts';
 import type { PayerFacts, PostalAddress } from '../../acquiring/domain/payer-facts.ts';
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
 import { seriesIdOf } from '../../recurring/domain/series.ts';
@@ -10,6 +11,9 @@ import { authenticationOf } from './authentication/three-d-secure.ts';
 import type { NextAction } from './bank-actions.ts';
 import { firstChargeIdOf, operationIdOf, sendUntilOf, type Payment, type UndoName } from './payment.ts';
 import type { Money } from '../../money.ts';
+import type { Payer } from './payer/payer.ts';
+
+type AbsentPayer = Payer & { readonly type: 'recurrent' | 'customer' };
 
 export function authorisationOf(payment: Payment, returnUrl: string): BankOperation {
   const { payer, amount, terminal, flow, makeRecurrent } = payment;
@@ -27,20 +31,10 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
     attempt: Number(payment.id),
   } as const;
   if ('seriesId' in payer) {
-    const { rootNetworkTransactionId, previousNetworkTransactionId } = payer;
-    const { rootNetworkIds, previousNetworkIds, agreedAmount, sequence } = payer;
-    // The first attempt to collect an invoice repeats nothing.
-    const isRepeat = payer.followsLackOfFunds && payment.id !== '1';
     return {
       ...common,
       card: { token: payer.token },
-      initiation: {
-        by: 'merchant',
-        reason: payer.chargeReason ?? 'recurring',
-        ...defined({ rootNetworkTransactionId, previousNetworkTransactionId }),
-        ...defined({ rootNetworkIds, previousNetworkIds, amount: agreedAmount, sequence }),
-        ...(isRepeat ? { resubmission: true } : {}),
-      },
+      initiation: initiationOfCharge(payer, payment),
       payer: { ...contact, reference: payer.type === 'customer' ? payer.customerId : payer.seriesId },
     };
   }
@@ -62,6 +56,20 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
       ...contact,
       ...defined({ reference: savedBy?.customerId ?? seriesOf(payment) }),
     },
+  };
+}
+
+function initiationOfCharge(payer: AbsentPayer, { id }: Payment): Initiation {
+  const { rootNetworkTransactionId, previousNetworkTransactionId } = payer;
+  const { rootNetworkIds, previousNetworkIds, agreedAmount, sequence } = payer;
+  // The first attempt to collect an invoice repeats nothing.
+  const isRepeat = payer.followsLackOfFunds && id !== '1';
+  return {
+    by: 'merchant',
+    reason: payer.chargeReason ?? 'recurring',
+    ...defined({ rootNetworkTransactionId, previousNetworkTransactionId }),
+    ...defined({ rootNetworkIds, previousNetworkIds, amount: agreedAmount, sequence }),
+    ...(isRepeat ? { resubmission: true } : {}),
   };
 }
 
