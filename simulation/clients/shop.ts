@@ -184,6 +184,9 @@ export function payment(
   const flow = chance.isTrue(0.6)
     ? { type: 'PaymentFlowInstant' }
     : { type: 'PaymentFlowHold', onHoldExpiration: chance.oneOf(['cancel', 'capture']) };
+  const isEntered = who['payerType'] === 'PaymentResourcePayer';
+  // Some that are approved, and some that are challenged all the same.
+  const isExempt = amount === 1_000 || (amount === wantsChallenge && flow.type === 'PaymentFlowHold');
   return {
     method: 'POST' as const,
     path: `${base}/invoices/${invoiceId}/payments`,
@@ -191,7 +194,8 @@ export function payment(
       flow,
       payer: who,
       ...(makeRecurrent ? { makeRecurrent } : {}),
-      ...(makeRecurrent && who['payerType'] === 'PaymentResourcePayer' ? terms(chance, now) : {}),
+      ...(isEntered && isExempt && !makeRecurrent ? { exemption: 'lowValue' } : {}),
+      ...(makeRecurrent && isEntered ? terms(chance, now) : {}),
       ...(chance.isTrue(0.3) ? { processingDeadline: chance.oneOf(['1m', '1m', '30m']) } : {}),
       ...(amount === silentAbout ? { processingDeadline: '1m' } : {}),
       ...externalId(known, chance),

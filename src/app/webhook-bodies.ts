@@ -219,6 +219,7 @@ const membersOf: readonly (readonly [prefix: string, name: string, members: TPro
       ...payout,
       fee: Asset,
       failure: maybe(FailureOfBank),
+      availableBy: maybe(DateTime),
       returned: maybe(ReturnedSchema),
     },
   ],

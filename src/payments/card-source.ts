@@ -1,6 +1,8 @@
 // Where the card of a new payment comes from: a token of a payer who is present, a parent payment, or a customer. What was read decides
 // in domain/payer/charged-payer.ts.
+import type { Approval } from '../acquiring/authorisation/domain/approval.ts';
 import type { Banks } from '../acquiring/banks.ts';
+import type { InstalmentSequence } from '../acquiring/domain/initiation.ts';
 import type { Caller } from '../caller.ts';
 import type { CardDetails, PaymentSystem } from '../cards/domain/card.ts';
 import type { EnteredWith, PaymentResource } from '../cards/domain/payment-resource.ts';
@@ -61,7 +63,11 @@ export type CardSource = { readonly caller: Caller; readonly now: Instant } & (
       readonly enteredWith: EnteredWith;
     }
   | { readonly from: 'parent'; readonly payer: PayerParams<'RecurrentPayer'> }
-  | { readonly from: 'customer'; readonly payer: PayerParams<'CustomerPayer'> }
+  | {
+      readonly from: 'customer';
+      readonly payer: PayerParams<'CustomerPayer'>;
+      readonly sequence?: InstalmentSequence;
+    }
 );
 type SourceFrom<From extends CardSource['from']> = CardSource & { from: From };
 
@@ -219,14 +225,14 @@ async function cardOfParent(
     charging.evaluate(db, { seriesId, parent, ...chargeOf(invoice) }, { now, isLocked });
   // A payment that started a series can always be its parent. For any other payment, read its series from the payment.
   let evaluation = await evaluated(seriesIdOf(parent));
-  let previous: string | undefined;
+  let previous: Approval | undefined;
   if (!evaluation) {
     const found = await findPayment(db, { partyId, ...parent });
     if (!found.ok || found.value.payment.shopId !== invoice.shopId) return unknownParent();
     const seriesId = seriesOfParent(found.value.payment);
     if (!seriesId.ok) return seriesId;
     evaluation = await evaluated(seriesId.value);
-    previous = networkTransactionIdOf(found.value.payment);
+    previous = approvalOf(found.value.payment);
   }
   // A foreign series gets the same response as a missing one. A customer's series has an ID of the same form, but only
   // the customer knows the active card.
@@ -235,11 +241,7 @@ async function cardOfParent(
   if (!evaluation || !series || !token || !isOurs || series.kind !== 'parent') return unknownParent();
   const decision = unlessPaused(evaluation.decision, await banks.pausedUntil(invoice, now));
   const asked = { caller, parent, contact: contactOf(payer) };
-  const charged = payerOfParent(
-    asked,
-    { ...evaluation, token, decision },
-    previous ?? series.rootNetworkTransactionId,
-  );
+  const charged = payerOfParent(asked, { ...evaluation, token, decision }, previous);
   if (!charged.ok) return charged;
   return accept({ payer: charged.value, paymentSystem: series.card.paymentSystem, evaluation });
 }
@@ -249,7 +251,7 @@ async function cardOfCustomer(
   { db, customers, charging, consents, cards, banks }: CardSourceDeps,
   invoice: PayableInvoice,
 ): Promise<Outcome<SelectedCard, PayerRefusal>> {
-  const { caller, payer, now } = source;
+  const { caller, payer, now, sequence } = source;
   const { partyId } = caller;
   const { customerID: customerId, sessionInfo } = payer;
   const found = await savedCardOf(customers, db, source, invoice);
@@ -261,7 +263,8 @@ async function cardOfCustomer(
   if (!evaluation) throw new Error(`Customer ${customerId} is ready but has no series.`);
   const decision = unlessPaused(evaluation.decision, await banks.pausedUntil(invoice, now));
   const contact = contactOf({ contactInfo, ...defined({ sessionInfo }) });
-  const charged = payerOfCustomer({ caller, customerId, contact }, card, { ...evaluation, decision });
+  const asked = { caller, customerId, contact, ...defined({ sequence }) };
+  const charged = payerOfCustomer(asked, card, { ...evaluation, decision });
   if (!charged.ok) return charged;
   // The card was deleted when its consent ended. A later binding renewed the consent and was then revoked.
   if (!(await cards.has(db, partyId, token))) return noSavedCard();
@@ -278,8 +281,8 @@ function chargeOf({ id: invoiceId, createdAt: invoiceCreatedAt, amount }: Payabl
   return { invoiceId, invoiceCreatedAt, amount };
 }
 
-function networkTransactionIdOf({ state }: Payment): string | undefined {
-  return 'approval' in state ? state.approval.networkTransactionId : undefined;
+function approvalOf({ state }: Payment): Approval | undefined {
+  return 'approval' in state ? state.approval : undefined;
 }
 
 function contactOf({

@@ -1,6 +1,7 @@
 // A charge that the service makes automatically: the payment of an invoice with a customer's saved card, by the same steps as the operation.
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
+import type { InstalmentSequence } from '../acquiring/domain/initiation.ts';
 import type { DeclineClass } from '../acquiring/domain/decline-class.ts';
 import type { Database } from '../platform/database/database.ts';
 import { requestFingerprint } from '../platform/http/idempotent-create.ts';
@@ -14,11 +15,12 @@ export type ChargeAsked = {
   readonly partyId: string;
   readonly invoiceId: string;
   readonly customerId: string;
+  readonly sequence?: InstalmentSequence;
 };
 
 /** Within a transaction. The shop has agreed to it, so the rules for its own API keys apply. */
 export async function chargeInvoice(
-  { partyId, invoiceId, customerId }: ChargeAsked,
+  { partyId, invoiceId, customerId, sequence }: ChargeAsked,
   now: Instant,
   deps: StartPaymentDeps,
 ) {
@@ -29,7 +31,7 @@ export async function chargeInvoice(
   const wish = {
     params: { flow: { type: 'PaymentFlowInstant' }, payer },
     deadline: undefined,
-    source: { from: 'customer', caller, payer, now },
+    source: { from: 'customer', caller, payer, now, ...defined({ sequence }) },
     fingerprint: requestFingerprint([]),
     isLocked: true,
   } as const;

@@ -127,7 +127,7 @@ async function storePayment(
     command,
     terminalFor,
   }: Asked & {
-    readonly command: Command & Pick<StartPayment, 'livemode' | 'fees' | 'threeDSecure'>;
+    readonly command: Command & Pick<StartPayment, 'livemode' | 'fees' | keyof KeptWish>;
     readonly terminalFor: (network: string, payer: Payer) => ReturnType<Banks['terminalFor']>;
   },
   deps: StartPaymentDeps,
@@ -171,26 +171,28 @@ export const needsSavedCard = (where: string) =>
 
 /** Checks that need to know what the invoice says. A card that is saved is always authenticated. */
 function recurrenceProblem(
-  { recurrentTerms, threeDSecure, authenticated }: PaymentParams,
+  { recurrentTerms, threeDSecure, exemption, authenticated }: PaymentParams,
   { makeRecurrent }: Recurrence,
 ): string | undefined {
   if (recurrentTerms && !makeRecurrent) return needsSavedCard('');
   if (!makeRecurrent) return undefined;
   if (authenticated?.status === 'A')
     return validationMessage('authenticated.status', 'no_match', 'must be Y with makeRecurrent');
+  if (exemption !== undefined)
+    return validationMessage('exemption', 'no_match', 'must not be sent with makeRecurrent');
   if (threeDSecure !== 'never') return undefined;
   return validationMessage('threeDSecure', 'no_match', 'must not be never with makeRecurrent');
 }
 
 async function threeDSecureOf(
   shop: Shop,
-  { threeDSecure: request, authenticated }: PaymentParams,
+  { threeDSecure: request, exemption, authenticated }: PaymentParams,
   card: CardDetails,
   { payerAttempts }: StartPaymentDeps,
 ): Promise<Outcome<KeptWish, 'authenticationMismatch'>> {
   const { partyId, id: shopId, threeDSecure } = shop;
   const isChallenged = await payerAttempts.isChallenged({ partyId, shopId }, card);
-  const wish = keptWish({ request, shop: threeDSecure, isChallenged });
+  const wish = keptWish({ request, exemption, shop: threeDSecure, isChallenged });
   if (!authenticated) return accept(wish);
   // An attempt may shift the liability, and does not show who the payer is.
   if (wish.threeDSecure === 'always' && authenticated.status === 'A')

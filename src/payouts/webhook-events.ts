@@ -111,8 +111,19 @@ function withdrawalMembers(
   }
   const fee = assetBody({ ...terms.amount, minor: terms.feeMinor });
   const failure = 'failure' in fact ? failureBody(fact) : undefined;
+  const availableBy = 'availableBy' in fact ? fact.availableBy : undefined;
   const returned = 'returned' in fact ? returnedBody(fact.returned) : undefined;
-  return filled({ withdrawalID: id, externalID, wallet, destination, body, fee, failure, returned });
+  return filled({
+    withdrawalID: id,
+    externalID,
+    wallet,
+    destination,
+    body,
+    fee,
+    failure,
+    availableBy,
+    returned,
+  });
 }
 
 function destinationMembers(type: string, terms: DestinationTerms): Record<string, unknown> {

@@ -17,6 +17,7 @@ import type { Job } from '../platform/jobs/job-table.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
+import { instalmentOf } from './domain/schedule.ts';
 import { decideForgive, decidePaid, decideWake, openPeriod, type NewIds } from './domain/commands.ts';
 import {
   nextAction,
@@ -166,7 +167,9 @@ async function doNext(
   if (!charge) return accept('again');
   const { partyId, customerId } = subscription.terms;
   const invoiceId = openPeriod(begun.subscription, charge.number)?.invoiceId ?? '';
-  const payment = await chargeInvoice({ partyId, invoiceId, customerId }, now, { ...deps, db: tx });
+  const sequence = subscription.schedule && instalmentOf(subscription.schedule, charge.number);
+  const asked = { partyId, invoiceId, customerId, ...defined({ sequence }) };
+  const payment = await chargeInvoice(asked, now, { ...deps, db: tx });
   if (payment === 'versionConflict') return payment;
   if (payment.ok) {
     if (`${invoiceId}.${payment.value.id}` !== charge.paymentId)

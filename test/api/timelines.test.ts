@@ -75,7 +75,7 @@ describe('the timeline of a withdrawal', () => {
     expect(linesOf(items)).toEqual([
       'withdrawal: Created. The money is reserved in the wallet.',
       expect.stringMatching(/^bank: Payout: approved, approval code \d{6}, reference \d{12}\.$/),
-      expect.stringMatching(/^status: Paid out, reference \d{12}\.$/),
+      expect.stringMatching(/^status: Paid out, reference \d{12}\. On the card by 2026-01-19T10:30:00Z\.$/),
       expect.stringMatching(/^ledger: Reserved: payout, from /),
       expect.stringMatching(/^ledger: Posted what was reserved: payout, from /),
       'webhook: WithdrawalSucceeded, attempt 1: accepted.',

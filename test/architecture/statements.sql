@@ -3452,7 +3452,7 @@ and ($12::timestamptz is null or (deposit.created_at, deposit.deposit_id) < ($12
 order by deposit.created_at desc, deposit.deposit_id desc limit $14::int4;
 
 -- list_destinations
-select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card_hash, destination.card, destination.failure, destination.metadata, destination.external_id, provider,
+select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card_hash, destination.card, destination.failure, destination.metadata, destination.external_id, provider, sender,
 (identity.is_blocked or party.is_blocked or party.is_suspended or returns >= 2) as is_blocked from destination join identity using (identity_id) join party on party.party_id = destination.party_id where destination.party_id = $1::text and ($2::text is null or destination.identity_id = $2::text)
 and ($3::text is null or destination.currency = $3::text)
 and ($4::timestamptz is null or (destination.created_at, destination.destination_id) < ($4::timestamptz, $5::text))
@@ -4140,12 +4140,12 @@ from deposit join ledger_transfer on aggregate_id = deposit_id and operation_id 
 where deposit_id = $1::text;
 
 -- read_destination
-select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card_hash, destination.card, destination.failure, destination.metadata, destination.external_id, provider,
+select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card_hash, destination.card, destination.failure, destination.metadata, destination.external_id, provider, sender,
 (identity.is_blocked or party.is_blocked or party.is_suspended or returns >= 2) as is_blocked from destination join identity using (identity_id) join party on party.party_id = destination.party_id
 where destination_id = $1::text and ($2::text is null or destination.party_id = $2::text);
 
 -- read_destination_by_external_id
-select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card_hash, destination.card, destination.failure, destination.metadata, destination.external_id, provider,
+select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card_hash, destination.card, destination.failure, destination.metadata, destination.external_id, provider, sender,
 (identity.is_blocked or party.is_blocked or party.is_suspended or returns >= 2) as is_blocked, claim.fingerprint as request_fingerprint
 from external_id as claim join destination on destination_id = entity_id join identity using (identity_id) join party on party.party_id = destination.party_id
 where claim.party_id = $1::text and claim.operation = 'createDestination' and claim.external_id = $2::text;

@@ -81,7 +81,7 @@ export async function openWorldBank(options: {
   speaks: Speaks;
   /** How much it takes, as it declares. */
   limits: Limits;
-  /** When the bank reports that a payout came back. */
+  /** When the bank reports that a payout came back, or another update. */
   returnsAfterMs: number;
   scheduler: Scheduler;
   faults: Faults;

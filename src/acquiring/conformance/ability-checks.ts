@@ -2,6 +2,7 @@
 import { Compile } from 'typebox/compile';
 import { AbilitiesAnswer, UpdatePage } from '../adapters/http/capabilities.ts';
 import { abilitiesOf } from '../adapters/http/read-capabilities.ts';
+import type { Exemption } from '../domain/authentication.ts';
 import type { NetworkId } from '../domain/references.ts';
 import {
   approved,
@@ -14,6 +15,7 @@ import {
   type Check,
 } from './expectations.ts';
 import { expect } from './probe.ts';
+import { defined } from '../../defined.ts';
 
 const abilitiesAnswer = Compile(AbilitiesAnswer);
 const updatePage = Compile(UpdatePage);
@@ -86,14 +88,17 @@ export const abilityChecks: readonly Check[] = [
     promise: 'takes the network IDs of a series in a list',
     needs: ['declared', 'recurring'],
     async tryIt(bank) {
-      const [first, next, other] = [bank.newId(), bank.newId(), bank.newId()];
+      const [first, next, later, other] = [bank.newId(), bank.newId(), bank.newId(), bank.newId()];
       const storing = bank.authorise({ initiation: { by: 'payer', storesCard: true } });
       const { body } = await approved(bank, first, storing);
       const rootNetworkIds = [...((body['networkIds'] ?? []) as NetworkId[])];
       expect(rootNetworkIds.length > 0, 'the approval that stores a card has no networkIds');
       const initiation = { by: 'merchant', reason: 'recurring', rootNetworkIds } as const;
       const charge = { initiation, authentication: 'none' } as const;
-      await approved(bank, next, bank.authorise(charge));
+      const { body: ofNext } = await approved(bank, next, bank.authorise(charge));
+      const previousNetworkIds = [...((ofNext['networkIds'] ?? []) as NetworkId[])];
+      const named = previousNetworkIds.length > 0 ? { previousNetworkIds } : {};
+      await approved(bank, later, bank.authorise({ ...charge, initiation: { ...initiation, ...named } }));
       await declined(bank, other, bank.authorise(charge, bank.cards.other));
     },
   },
@@ -157,11 +162,11 @@ export const abilityChecks: readonly Check[] = [
     },
   },
   {
-    promise: 'charges an instalment',
+    promise: 'charges an instalment once, whether or not its repeat says which one it is',
     needs: ['declared', 'instalment'],
     async tryIt(bank) {
       const [first, next] = [bank.newId(), bank.newId()];
-      const stores = { for: 'instalment', amount: 'fixed', count: 4 } as const;
+      const stores = { for: 'instalment', amount: 'fixed' } as const;
       const storing = bank.authorise({ initiation: { by: 'payer', storesCard: true, stores } });
       const { body } = await approved(bank, first, storing);
       const root = body['networkTransactionId'];
@@ -169,10 +174,27 @@ export const abilityChecks: readonly Check[] = [
         by: 'merchant',
         reason: 'instalment',
         amount: 'fixed',
-        sequence: { number: 2, of: 4 },
         ...(typeof root === 'string' ? { rootNetworkTransactionId: root } : {}),
       } as const;
-      await approved(bank, next, bank.authorise({ initiation, authentication: 'none' }));
+      const charge = (sequence?: { readonly number: number; readonly of: number }) =>
+        bank.authorise({ initiation: { ...initiation, ...defined({ sequence }) }, authentication: 'none' });
+      const answer = await approved(bank, next, charge({ number: 2, of: 4 }));
+      expectSame(await bank.put(next, charge()), answer, 'the response to a repeat without the sequence');
+      expectError(await bank.put(next, charge({ number: 3, of: 4 })), 409, 'conflict');
+      await expectEntries(bank, next, 1);
+    },
+  },
+  {
+    promise: 'pays out to a named recipient once, whether or not its repeat names them',
+    needs: ['declared', 'payout'],
+    async tryIt(bank) {
+      const id = bank.newId();
+      const recipient = { firstName: 'CONFORMANCE', lastName: 'CHECK', country: 'RUS' };
+      const answer = await approved(bank, id, bank.payout(2_700, { recipient }));
+      expectSame(await bank.put(id, bank.payout(2_700)), answer, 'the response to a repeat without them');
+      const other = { ...recipient, lastName: 'ANOTHER' };
+      expectError(await bank.put(id, bank.payout(2_700, { recipient: other })), 409, 'conflict');
+      await expectEntries(bank, id, 1);
     },
   },
   {
@@ -211,6 +233,22 @@ export const abilityChecks: readonly Check[] = [
       await approved(bank, good, bank.authorise(given, bank.cards.challenged));
       const failed = { ...given, authenticated: { ...proof, status: 'N' } };
       await declined(bank, bad, bank.authorise(failed, bank.cards.challenged));
+    },
+  },
+  {
+    promise: 'takes an exemption, and asks no payer',
+    needs: ['given'],
+    async tryIt(bank) {
+      const id = bank.newId();
+      const exempt = (exemption: Exemption) =>
+        bank.authorise({ authentication: 'given', exemption }, bank.cards.challenged);
+      const answer = await bank.put(id, exempt('lowValue'));
+      expectAnswer(answer, id);
+      const { outcome } = answer.body;
+      expect(outcome === 'approved' || outcome === 'declined', `the outcome is ${String(outcome)}`);
+      expectSame(await bank.put(id, exempt('lowValue')), answer, 'the response to the repeat');
+      expectError(await bank.put(id, exempt('secureCorporate')), 409, 'conflict');
+      await expectEntries(bank, id, outcome === 'approved' ? 1 : 0);
     },
   },
   {

@@ -2,6 +2,9 @@
 import type { Instant } from '../../clock.ts';
 import type { NetworkId } from './references.ts';
 
+/** The number of an instalment, from 1, and how many there are. */
+export type InstalmentSequence = { readonly number: number; readonly of?: number };
+
 export const chargeReasons = ['recurring', 'unscheduled', 'instalment'] as const;
 export type ChargeReason = (typeof chargeReasons)[number];
 
@@ -11,7 +14,6 @@ export type StoredFor = {
   readonly amount?: 'fixed' | 'variable';
   readonly everyDays?: number;
   readonly until?: Instant;
-  readonly count?: number;
 };
 
 /** Who starts the payment, and what the card network requires for a stored card. */
@@ -27,8 +29,7 @@ export type Initiation =
       readonly by: 'merchant';
       readonly reason: ChargeReason;
       readonly amount?: 'fixed' | 'variable';
-      /** The number of an instalment, from 1, and how many there are. */
-      readonly sequence?: { readonly number: number; readonly of?: number };
+      readonly sequence?: InstalmentSequence;
       /** It repeats a declined charge. */
       readonly resubmission?: true;
       /** From the first payment of the series, and from the latest. */

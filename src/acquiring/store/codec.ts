@@ -18,7 +18,13 @@ import type { PaymentFailure } from '../authorisation/domain/payment-failure.ts'
 import { authenticationWays, type AuthenticationResult } from '../domain/authentication.ts';
 import { networkIdKinds, type NetworkId, type References } from '../domain/references.ts';
 import type { BankWords } from '../domain/bank-words.ts';
-import type { Interaction, MerchantFacts, PayoutSender, Terminal } from '../domain/bank-port.ts';
+import type {
+  Interaction,
+  MerchantFacts,
+  PayoutRecipient,
+  PayoutSender,
+  Terminal,
+} from '../domain/bank-port.ts';
 import { senderFields, sourcesOfFunds, type PayoutTerminalTerms } from '../domain/routing/payout-terminal.ts';
 
 export const merchantFacts: Codec<MerchantFacts> = object({
@@ -97,4 +103,10 @@ export const payoutSender: Codec<PayoutSender> = object({
   account: optional(text),
   reference: text,
   sourceOfFunds: text,
+});
+
+export const payoutRecipient: Codec<PayoutRecipient> = object({
+  firstName: optional(text),
+  lastName: optional(text),
+  country: optional(text),
 });

@@ -40,7 +40,7 @@ export async function lockCustomer(
   if (!isJoined(bindingColumns, row)) return customer;
   const { id: bindingId, card, state, livemode } = bindingFromRow(row);
   if (state.name !== 'succeeded') throw new Error(`the active binding ${bindingId} is ${state.name}`);
-  const { networkTransactionId } = state.approval;
+  const { networkTransactionId, networkIds } = state.approval;
   return {
     ...customer,
     card: {
@@ -48,7 +48,7 @@ export async function lockCustomer(
       token: card.token,
       details: card.details,
       livemode,
-      ...defined({ seriesId: row.series_id, networkTransactionId }),
+      ...defined({ seriesId: row.series_id, networkTransactionId, networkIds }),
     },
   };
 }

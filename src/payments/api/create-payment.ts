@@ -18,7 +18,13 @@ import {
 } from '../start-payment.ts';
 import { findPayableInvoice, findPaymentByExternalId } from '../store/payments.ts';
 import { paymentOutcome } from './outcomes.ts';
-import { customerProof, needsPresentPayer, presenceProblem, staleToken } from './payer-present.ts';
+import {
+  customerProof,
+  needsPresentPayer,
+  ofMerchant,
+  presenceProblem,
+  staleToken,
+} from './payer-present.ts';
 import { paymentBody, paymentExample, PaymentParams, PaymentSchema, returnAddressProblem } from './schema.ts';
 
 export const errorsOfPayment = [
@@ -75,9 +81,9 @@ export const createPayment = endpoint({
     // Checked before any lookup, so that a checkout token cannot find out which cards are saved.
     if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer' && proof.value === 'none')
       return needsPresentPayer;
-    const ofMerchant = (['threeDSecure', 'authenticated'] as const).find((name) => body[name] !== undefined);
-    if (caller.kind !== 'apiKey' && ofMerchant)
-      return refuse('operationNotPermitted', { message: `Only an API key can send ${ofMerchant}.` });
+    const needsKey = ofMerchant.find((name) => body[name] !== undefined);
+    if (caller.kind !== 'apiKey' && needsKey)
+      return refuse('operationNotPermitted', { message: `Only an API key can send ${needsKey}.` });
     const { address, countedAs } = request;
     const asked = { caller, payer: body.payer, invoiceId: params.invoiceID, address, countedAs, now };
     const source = await cardSourceOf(asked, deps);

@@ -17,14 +17,17 @@ function isPayerPresent(payer: PaymentParams['payer']): boolean {
   );
 }
 
+/** What only a merchant may say, and only of a payer who is present. */
+export const ofMerchant = ['threeDSecure', 'authenticated', 'exemption'] as const;
+
 /** The error message for members that do not fit each other. */
 export function presenceProblem(body: PaymentParams, where = ''): string | undefined {
-  const { payer, threeDSecure, authenticated } = body;
-  const ofPresent = (['threeDSecure', 'authenticated'] as const).find((name) => body[name] !== undefined);
+  const { payer } = body;
+  const [ofPresent, another] = ofMerchant.filter((name) => body[name] !== undefined);
   if (ofPresent && !isPayerPresent(payer))
     return validationMessage(where + ofPresent, 'no_match', 'requires a payer who is present');
-  if (threeDSecure !== undefined && authenticated)
-    return validationMessage(`${where}threeDSecure`, 'no_match', 'must not be sent with authenticated');
+  if (ofPresent && another)
+    return validationMessage(where + ofPresent, 'no_match', `must not be sent with ${another}`);
   if (payer.payerType !== 'CustomerPayer') return undefined;
   const { present, clientInfo, cvv, customerAccessToken } = payer;
   if (present)

@@ -3,6 +3,7 @@ import { BankWordsSchema } from '../../acquiring/api/bank-words-schema.ts';
 import { Type, type Static } from 'typebox';
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import { merchantError, payerError } from '../../acquiring/authorisation/domain/payment-failure.ts';
+import { exemptions } from '../../acquiring/domain/authentication.ts';
 import type { Interaction } from '../../acquiring/domain/bank-port.ts';
 import {
   ClientInfo,
@@ -158,6 +159,7 @@ const CustomerPayerParams = Type.Object(
 );
 
 const ThreeDSecure = Type.Enum([...threeDSecureWishes]);
+const ExemptionSchema = Type.Enum([...exemptions]);
 
 const TransID = Type.String({ pattern: '^[0-9A-Za-z-]{1,36}$' });
 
@@ -213,6 +215,11 @@ export const PaymentParams = Type.Object(
       description:
         'Only with an API key, and for a payer who is present. `always` authenticates them or fails, ' +
         '`whenTheBankSays` leaves it to the bank, and `never` tells the bank not to. The default is the setting of the shop.',
+    }),
+    exemption: Type.Optional({
+      ...ExemptionSchema,
+      description:
+        'Only with an API key, and for a payer who is present. Why your acquirer need not authenticate them, in place of `threeDSecure`.',
     }),
     authenticated: Type.Optional(AuthenticatedParams),
     processingDeadline: Type.Optional(
@@ -327,6 +334,7 @@ export const PaymentSchema = Type.Object(
       ...ThreeDSecure,
       description: 'What the bank was asked, unless that was left to the bank.',
     }),
+    exemption: Type.Optional(ExemptionSchema),
     authenticated: Type.Optional(Authenticated),
     metadata: Type.Optional(Metadata),
     transactionInfo: Type.Optional(
@@ -428,6 +436,7 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
     ...defined({
       externalID: payment.externalId,
       threeDSecure: payment.threeDSecure,
+      exemption: payment.exemption,
       authenticated: payment.authenticated && authenticatedBody(payment.authenticated),
     }),
     ...(payment.metadata === undefined

@@ -1,10 +1,12 @@
 // The messages to the bank about a payment, built from its state alone: a repeat has the same content.
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankOperation, CardReference, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
+import type { Initiation } from '../../acquiring/domain/initiation.ts';
 import type { PayerFacts, PostalAddress } from '../../acquiring/domain/payer-facts.ts';
 import type { StandIn } from '../../acquiring/domain/routing/reroute.ts';
 import type { Instant } from '../../clock.ts';
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
+import { seriesIdOf } from '../../recurring/domain/series.ts';
 import { storedFor } from '../../recurring/domain/stored-for.ts';
 import { defined } from '../../defined.ts';
 import { authenticationOf, wantedCharge } from './authentication/three-d-secure.ts';
@@ -18,6 +20,9 @@ import {
   type UndoName,
 } from './payment.ts';
 import type { Money } from '../../money.ts';
+import type { Payer } from './payer/payer.ts';
+
+type AbsentPayer = Payer & { readonly type: 'recurrent' | 'customer' };
 
 export function authorisationOf(payment: Payment, returnUrl: string): BankOperation {
   const { payer, amount, terminal, flow, makeRecurrent } = payment;
@@ -35,19 +40,10 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
     attempt: Number(payment.id),
   } as const;
   if ('seriesId' in payer) {
-    const { rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds, agreedAmount } = payer;
-    // The first attempt to collect an invoice repeats nothing.
-    const isRepeat = payer.followsLackOfFunds && payment.id !== '1';
     return {
       ...common,
       card: { token: payer.token },
-      initiation: {
-        by: 'merchant',
-        reason: payer.chargeReason ?? 'recurring',
-        ...defined({ rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds }),
-        ...defined({ amount: agreedAmount }),
-        ...(isRepeat ? { resubmission: true } : {}),
-      },
+      initiation: initiationOfCharge(payer, payment),
       payer: { ...contact, reference: payer.type === 'customer' ? payer.customerId : payer.seriesId },
     };
   }
@@ -63,12 +59,37 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
       ...(savedBy ? { usesStored: true } : {}),
     },
     ...(payment.isSteppedUp ? { demandsChallenge: true } : {}),
-    payer: { ip, fingerprint, ...contact, ...defined({ reference: savedBy?.customerId }) },
+    payer: {
+      ip,
+      fingerprint,
+      ...contact,
+      ...defined({ reference: savedBy?.customerId ?? seriesOf(payment) }),
+    },
   };
 }
 
-/** What another server said of the payer. The adapter adds the value that proves it. */
-function givenIn({ authenticated: said }: Payment, card: CardReference) {
+function initiationOfCharge(payer: AbsentPayer, { id }: Payment): Initiation {
+  const { rootNetworkTransactionId, previousNetworkTransactionId } = payer;
+  const { rootNetworkIds, previousNetworkIds, agreedAmount, sequence } = payer;
+  // The first attempt to collect an invoice repeats nothing.
+  const isRepeat = payer.followsLackOfFunds && id !== '1';
+  return {
+    by: 'merchant',
+    reason: payer.chargeReason ?? 'recurring',
+    ...defined({ rootNetworkTransactionId, previousNetworkTransactionId }),
+    ...defined({ rootNetworkIds, previousNetworkIds, amount: agreedAmount, sequence }),
+    ...(isRepeat ? { resubmission: true } : {}),
+  };
+}
+
+/** That the payment starts. Later charges name the same. */
+function seriesOf({ makeRecurrent, invoiceId, id: paymentId }: Payment): string | undefined {
+  return makeRecurrent ? seriesIdOf({ invoiceId, paymentId }) : undefined;
+}
+
+/** What another server said of the payer, or why they need not be authenticated. The adapter adds the value that proves the first. */
+function givenIn({ authenticated: said, exemption, isSteppedUp }: Payment, card: CardReference) {
+  if (exemption && !isSteppedUp) return { card, authenticated: { exemption } };
   if (!said) return { card };
   const { keptAs: authentication, ...authenticated } = said;
   return { card: { ...card, authentication }, authenticated };

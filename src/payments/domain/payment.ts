@@ -9,6 +9,7 @@ import {
 } from '../../acquiring/authorisation/domain/challenge.ts';
 import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { BankWords } from '../../acquiring/domain/bank-words.ts';
+import type { Exemption } from '../../acquiring/domain/authentication.ts';
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
 import { sendUntil } from '../../acquiring/domain/routing/send-until.ts';
 import type { Instant } from '../../clock.ts';
@@ -39,6 +40,8 @@ export type PaymentTerms = {
   readonly makeRecurrent: boolean;
   /** For a payer who is present. Absent: the bank says. */
   readonly threeDSecure?: 'always' | 'never';
+  /** Why the payer need not be authenticated. A card that is saved has none. */
+  readonly exemption?: Exemption;
   /** By another server. `keptAs` names its value in the vault, until it is sent. */
   readonly authenticated?: AuthenticatedElsewhere & { readonly keptAs: string };
   /** What the payer agreed to, if the request says so. */

@@ -44,7 +44,8 @@ import type {
 } from '../domain/payment.ts';
 import { undoNames } from '../domain/payment.ts';
 import type { Payer } from '../domain/payer/payer.ts';
-import { chargeReasons } from '../../acquiring/domain/initiation.ts';
+import { exemptions } from '../../acquiring/domain/authentication.ts';
+import { chargeReasons, type InstalmentSequence } from '../../acquiring/domain/initiation.ts';
 
 /** In the invoice's log, a fact names its payment. */
 export type InvoiceLogFact = InvoiceFact | (PaymentFact & { readonly paymentId: string });
@@ -60,9 +61,11 @@ const chain = {
   rootNetworkTransactionId: optional(text),
   rootNetworkIds: optional(list(networkId)),
   previousNetworkTransactionId: optional(text),
+  previousNetworkIds: optional(list(networkId)),
   warnings: list(text),
   agreedAmount: optional(oneOf('fixed', 'variable')),
   chargeReason: optional(oneOf(...chargeReasons)),
+  sequence: optional(object<InstalmentSequence>({ number: wholeNumber, of: optional(wholeNumber) })),
   followsLackOfFunds: optional(oneOf(true)),
 };
 const payer: Codec<Payer> = variants<Payer, 'type'>('type', {
@@ -115,6 +118,7 @@ export type RowTerms = Pick<
   | 'makeRecurrent'
   | 'recurrentTerms'
   | 'threeDSecure'
+  | 'exemption'
   | 'authenticated'
   | 'metadata'
   | 'deadline'
@@ -129,6 +133,7 @@ const termsMembers = {
   makeRecurrent: flag,
   recurrentTerms: optional(mandateGiven),
   threeDSecure: optional(oneOf('always', 'never')),
+  exemption: optional(oneOf(...exemptions)),
   authenticated: optional(authenticated),
   metadata: optional(anything),
   deadline: instant,

@@ -31,7 +31,7 @@ export const paymentColumns = {
 
 export function rowOf(payment: Payment, version: number): Values<typeof paymentColumns> {
   const { flow, payer, makeRecurrent, deadline, terminal, livemode, metadata, state } = payment;
-  const { recurrentTerms, threeDSecure, authenticated, isSteppedUp } = payment;
+  const { recurrentTerms, threeDSecure, exemption, authenticated, isSteppedUp } = payment;
   const terms: RowTerms = {
     flow,
     payer,
@@ -40,7 +40,7 @@ export function rowOf(payment: Payment, version: number): Values<typeof paymentC
     terminal,
     livemode,
     fees: payment.fees,
-    ...defined({ metadata, recurrentTerms, threeDSecure, authenticated, isSteppedUp }),
+    ...defined({ metadata, recurrentTerms, threeDSecure, exemption, authenticated, isSteppedUp }),
   };
   return {
     invoice_id: payment.invoiceId,
@@ -74,7 +74,7 @@ export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment
 
 function paymentFromRow(row: Values<typeof paymentColumns>): Payment {
   const { terms } = row;
-  const { metadata, recurrentTerms, threeDSecure, authenticated, isSteppedUp } = terms;
+  const { metadata, recurrentTerms, threeDSecure, exemption, authenticated, isSteppedUp } = terms;
   // Member by member, rare ones last: V8 defines members after a spread slowly.
   const payment: Payment = {
     flow: terms.flow,
@@ -92,7 +92,7 @@ function paymentFromRow(row: Values<typeof paymentColumns>): Payment {
     amount: { minor: row.amount_minor, currency: row.currency },
     state: stateFromRow(row),
   };
-  const rare = { metadata, recurrentTerms, threeDSecure, authenticated, isSteppedUp };
+  const rare = { metadata, recurrentTerms, threeDSecure, exemption, authenticated, isSteppedUp };
   const more = { ...rare, externalId: row.external_id };
   const hasMore = Object.values(more).some((value) => value !== undefined && value !== null);
   return hasMore ? { ...payment, ...defined(more) } : payment;

@@ -13,7 +13,7 @@ import { countersOf, countsCards } from '../../wallets/domain/payout-limits.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import { senderProblem } from '../../identities/domain/sender.ts';
 import type { PayoutTerminalTerms } from '../../acquiring/domain/routing/payout-terminal.ts';
-import { freezeSender } from '../domain/payout-sender.ts';
+import { freezeSender, recipientOf } from '../domain/payout-sender.ts';
 import { decideWithdrawal, type WithdrawalContext } from '../domain/commands.ts';
 import { findWithdrawalByExternalId, type StoredWithdrawal } from '../store/withdrawals.ts';
 import { withdrawalOutcome } from './outcome.ts';
@@ -165,7 +165,8 @@ function senderOf(
   if (!wallet || !destination) throw new Error('a withdrawal was allowed without a wallet or a destination');
   const network = destination.card.paymentSystem;
   const { id: walletId, owner: identity } = wallet;
-  return freezeSender({ walletId, network, terms, sender, identity, ...defined({ purpose }) });
+  const recipient = recipientOf(destination.owner);
+  return freezeSender({ walletId, network, terms, sender, identity, ...defined({ purpose, recipient }) });
 }
 
 /** With the limits in force. Must agree with the subjects in the terms. */

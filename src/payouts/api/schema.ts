@@ -17,7 +17,7 @@ import {
   SenderParams,
 } from '../../identities/api/shared-schema.ts';
 import { returnCodes } from '../../acquiring/domain/bank-port.ts';
-import { publicStatus, type Returned, type Withdrawal } from '../domain/withdrawal.ts';
+import { publicStatus, type Returned, type Withdrawal, type WithdrawalState } from '../domain/withdrawal.ts';
 
 const GrantToken = Type.String({ minLength: 1, maxLength: 4_000 });
 
@@ -94,6 +94,7 @@ export const WithdrawalSchema = Type.Object(
     fee: Type.Optional(Asset),
     status: WithdrawalStatus,
     failure: Type.Optional(FailureOfBank),
+    availableBy: Type.Optional({ ...DateTime, description: 'When the money is on the card, says the bank.' }),
     returned: Type.Optional(ReturnedSchema),
     createdAt: DateTime,
     metadata: Type.Optional(FreeMetadata),
@@ -101,6 +102,10 @@ export const WithdrawalSchema = Type.Object(
   },
   { title: 'Withdrawal' },
 );
+
+function endBody({ availableBy, returned }: WithdrawalState & { status: 'succeeded' }) {
+  return defined({ availableBy, returned: returned && returnedBody(returned) });
+}
 
 export function withdrawalBody(withdrawal: Withdrawal): Static<typeof WithdrawalSchema> {
   const { id, walletId, destinationId, amount, feeMinor, state, createdAt } = withdrawal;
@@ -112,7 +117,7 @@ export function withdrawalBody(withdrawal: Withdrawal): Static<typeof Withdrawal
     ...(feeMinor === 0n ? {} : { fee: assetBody({ minor: feeMinor, currency: amount.currency }) }),
     status: publicStatus[state.status],
     ...(state.status === 'failed' ? { failure: failureBody(state) } : {}),
-    ...(state.status === 'succeeded' && state.returned ? { returned: returnedBody(state.returned) } : {}),
+    ...(state.status === 'succeeded' ? endBody(state) : {}),
     createdAt,
     ...givenBody(withdrawal),
   };

@@ -3,6 +3,7 @@
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { bankWordsOf } from '../../acquiring/domain/bank-words.ts';
 import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import { failureOfDecline } from './payout-failure.ts';
 import type { Withdrawal, WithdrawalEnd } from './withdrawal.ts';
 
@@ -14,8 +15,10 @@ export type Interpretation =
 
 export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Instant): Interpretation {
   switch (answer.outcome) {
-    case 'approved':
-      return { fact: { type: 'withdrawal_succeeded', reference: answer.reference } };
+    case 'approved': {
+      const { reference, availableBy } = answer;
+      return { fact: { type: 'withdrawal_succeeded', reference, ...defined({ availableBy }) } };
+    }
     case 'declined':
       return {
         fact: { type: 'withdrawal_failed', failure: failureOfDecline(answer), ...bankWordsOf(answer) },

@@ -7,6 +7,7 @@ import {
   type OpenExchange,
 } from '../../acquiring/exchange-log/domain/exchange.ts';
 import type { Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import { operationIdOf, type Route, type Withdrawal } from './withdrawal.ts';
 
 function routeOf({ id, route }: Withdrawal): Route {
@@ -22,7 +23,7 @@ export function payoutOf(withdrawal: Withdrawal): BankOperation {
     terminal: routeOf(withdrawal).terminal,
     amount,
     card: { token: cardToken },
-    ...(who ? { sender: who.sent, purpose: who.purpose } : {}),
+    ...(who ? { sender: who.sent, purpose: who.purpose, ...defined({ recipient: who.recipient }) } : {}),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
+import type { Sender } from '../../identities/domain/sender.ts';
 import type { Currency } from '../../money.ts';
 import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import { failureOfDecline, isTransient } from './payout-failure.ts';
@@ -36,6 +37,8 @@ export type Destination = DestinationTerms & {
   /** The current state of its identity and party. */
   readonly isBlocked: boolean;
   readonly provider: string;
+  /** Who its identity is, if that is known. Personal data. */
+  readonly owner?: Sender;
 };
 
 export type DestinationFact =

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { senderProblem } from '../../identities/domain/sender.ts';
 import { transliterated } from '../../identities/domain/transliteration.ts';
-import { freezeSender, type FrozenSender } from './payout-sender.ts';
+import { freezeSender, recipientOf, refreeze, type FrozenSender } from './payout-sender.ts';
 
 const person = { name: 'Пётр', class: 'person' };
 const wanted = {
@@ -115,6 +115,26 @@ describe('a payout is refused', () => {
   test('for a purpose that the terminal does not have', () => {
     expect(freezeSender({ ...wanted, purpose: 'GP' })).toMatchObject({
       refusal: { code: 'payoutPurposeNotAllowed', message: expect.stringContaining('Use FD') },
+    });
+  });
+});
+
+describe('the recipient of a payout', () => {
+  test('is the person of an identity, in Latin characters and without the rest', () => {
+    const named = { firstName: 'Пётр', lastName: 'Щукин', city: 'Тверь', birthDate: '1990-12-31' };
+    expect(recipientOf(named)).toEqual({ firstName: 'Petr', lastName: 'Shchukin' });
+    expect(recipientOf({ ...named, country: 'RUS' })).toMatchObject({ country: 'RUS' });
+    expect(recipientOf({ name: 'Acme', country: 'RUS' })).toBeUndefined();
+    expect(recipientOf(undefined)).toBeUndefined();
+  });
+
+  test('stays when the payout moves to another terminal', () => {
+    const recipient = { firstName: 'Petr', lastName: 'Shchukin' };
+    const frozen = freezeSender({ ...wanted, recipient });
+    if (!frozen.ok) throw new Error(frozen.refusal.code);
+    const terms = { sourceOfFunds: '04' } as const;
+    expect(refreeze(frozen.value, wanted.walletId, wanted.network, terms)).toMatchObject({
+      value: { sent: { sourceOfFunds: '04' }, recipient },
     });
   });
 });

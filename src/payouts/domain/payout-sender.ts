@@ -1,12 +1,13 @@
-// The sender and the purpose of a payout, frozen when it is created: from the request, the identity and the terminal.
+// The sender, the recipient and the purpose of a payout, frozen when it is created: from the request, the identity and the terminal.
 import {
   demandedBy,
   type PayoutTerminalTerms,
   type SenderField,
   type SourceOfFunds,
 } from '../../acquiring/domain/routing/payout-terminal.ts';
-import type { PayoutSender } from '../../acquiring/domain/bank-port.ts';
+import type { PayoutRecipient, PayoutSender } from '../../acquiring/domain/bank-port.ts';
 import { inLatin, senderProblem, type Sender } from '../../identities/domain/sender.ts';
+import { defined } from '../../defined.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 
 /** Money from a bank account or from the sales of a shop. */
@@ -20,6 +21,8 @@ export type FrozenSender = {
   readonly given: Sender;
   readonly sent: PayoutSender;
   readonly purpose: string;
+  /** Absent for payouts from before, and if the identity of the destination names no person. */
+  readonly recipient?: PayoutRecipient;
 };
 
 type Wanted = {
@@ -30,12 +33,19 @@ type Wanted = {
   readonly sender: Sender;
   readonly identity: { readonly name: string; readonly class: string; readonly sender?: Sender };
   readonly purpose?: string;
+  readonly recipient?: PayoutRecipient;
 };
+
+/** The person of the identity that the destination belongs to. */
+export function recipientOf({ firstName, lastName, country }: Sender = {}): PayoutRecipient | undefined {
+  if (firstName === undefined) return undefined;
+  return inLatin(defined({ firstName, lastName, country }));
+}
 
 export function freezeSender(
   wanted: Wanted,
 ): Outcome<FrozenSender, 'payoutPurposeNotAllowed' | 'payoutSenderIncomplete'> {
-  const { walletId, network, terms, identity } = wanted;
+  const { walletId, network, terms, identity, recipient } = wanted;
   const { purposes = [usualPurpose], sourceOfFunds = usualSource } = terms;
   const purpose = wanted.purpose ?? purposes[0] ?? usualPurpose;
   if (!purposes.includes(purpose)) {
@@ -52,18 +62,26 @@ export function freezeSender(
     });
   }
   const sent = { ...inLatin(given), reference: walletId.slice(-maxReference), sourceOfFunds };
-  return accept({ given, sent, purpose });
+  return accept({ given, sent, purpose, ...defined({ recipient }) });
 }
 
-/** For another terminal, which may demand more, and another source of funds. The purpose stays. */
+/** For another terminal, which may demand more, and another source of funds. The purpose and the recipient stay. */
 export function refreeze(
-  { given, purpose }: FrozenSender,
+  { given, purpose, recipient }: FrozenSender,
   walletId: string,
   network: string,
   terms: PayoutTerminalTerms,
 ): ReturnType<typeof freezeSender> {
   const identity = { name: '', class: 'person' };
-  return freezeSender({ walletId, network, terms, sender: given, identity, purpose });
+  return freezeSender({
+    walletId,
+    network,
+    terms,
+    sender: given,
+    identity,
+    purpose,
+    ...defined({ recipient }),
+  });
 }
 
 /** A request with a name is about another sender, so nothing of the identity's goes with it. */

@@ -47,7 +47,13 @@ export type Returned = { readonly at: Instant; readonly code: ReturnCode; readon
 export type WithdrawalState =
   /** Its money is reserved. The payout has been sent, or is about to be; its outcome is unknown. */
   | { readonly status: 'sending' }
-  | { readonly status: 'succeeded'; readonly reference: string; readonly returned?: Returned }
+  | {
+      readonly status: 'succeeded';
+      readonly reference: string;
+      /** When the money is on the card at the latest, if the bank said so. */
+      readonly availableBy?: Instant;
+      readonly returned?: Returned;
+    }
   | { readonly status: 'failed'; readonly failure: PayoutFailure; readonly bank?: BankWords };
 
 export type WithdrawalStatus = WithdrawalState['status'];
@@ -58,6 +64,7 @@ export type WithdrawalFact =
   | {
       readonly type: 'withdrawal_succeeded';
       readonly reference: string;
+      readonly availableBy?: Instant;
       /** Given by the operator who resolved it. Absent if the bank has proved the outcome. */
       readonly reason?: string;
     }
@@ -108,8 +115,10 @@ export function evolve(withdrawal: Withdrawal | undefined, fact: WithdrawalFact)
       const { failure, bank } = fact;
       return { ...withdrawal, state: { status: 'failed', failure, ...defined({ bank }) } };
     }
-    case 'withdrawal_succeeded':
-      return { ...withdrawal, state: { status: 'succeeded', reference: fact.reference } };
+    case 'withdrawal_succeeded': {
+      const { reference, availableBy } = fact;
+      return { ...withdrawal, state: { status: 'succeeded', reference, ...defined({ availableBy }) } };
+    }
     case 'withdrawal_returned':
       return { ...withdrawal, state: withReturn(withdrawal, fact.returned) };
   }

@@ -1,6 +1,6 @@
 // Withdrawals and destinations as JSON: their facts in the log, and the terms and results in their rows.
 import { returnCodes } from '../../acquiring/domain/bank-port.ts';
-import { bankWords, payoutSender, terminal } from '../../acquiring/store/codec.ts';
+import { bankWords, payoutRecipient, payoutSender, terminal } from '../../acquiring/store/codec.ts';
 import { sender } from '../../identities/store/codec.ts';
 import type { FrozenSender } from '../domain/payout-sender.ts';
 import { cardDetails } from '../../cards/store/codec.ts';
@@ -35,7 +35,12 @@ import type {
 
 export const failure: Codec<PayoutFailure> = notEmpty(list(text));
 
-const frozenSender: Codec<FrozenSender> = object({ given: sender, sent: payoutSender, purpose: text });
+const frozenSender: Codec<FrozenSender> = object({
+  given: sender,
+  sent: payoutSender,
+  purpose: text,
+  recipient: optional(payoutRecipient),
+});
 
 /** The terms of a withdrawal that have no column of their own. */
 export type RowTerms = Pick<
@@ -70,7 +75,7 @@ const returned: Codec<Returned> = object({
 
 type EndState = Exclude<WithdrawalState, { status: 'sending' }>;
 export const endState: Codec<EndState> = variants<EndState, 'status'>('status', {
-  succeeded: { reference: text, returned: optional(returned) },
+  succeeded: { reference: text, availableBy: optional(instant), returned: optional(returned) },
   failed: { failure, bank: optional(bankWords) },
 });
 
@@ -120,7 +125,7 @@ const loggedWithdrawal: Codec<LoggedWithdrawal> = mapped(
 
 export const withdrawalFact = variants<WithdrawalLogFact, 'type'>('type', {
   withdrawal_started: { terms: loggedWithdrawal },
-  withdrawal_succeeded: { reference: text, reason: optional(text) },
+  withdrawal_succeeded: { reference: text, availableBy: optional(instant), reason: optional(text) },
   withdrawal_failed: { failure, bank: optional(bankWords), reason: optional(text) },
   withdrawal_returned: { returned, reason: optional(text) },
 });

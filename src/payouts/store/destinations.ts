@@ -19,6 +19,7 @@ import {
   type DestinationState,
 } from '../domain/destination.ts';
 import { maxReturns } from '../domain/withdrawal.ts';
+import { sender } from '../../identities/store/codec.ts';
 import { isBlockedSql, joinIdentity } from '../../identities/store/sql-fragments.ts';
 import { readsOf } from '../../platform/lists/stored-reads.ts';
 import { defined } from '../../defined.ts';
@@ -45,7 +46,12 @@ const columns = {
 } as const;
 
 /** With the columns a destination takes from its identity and its party. */
-const readColumns = { ...columns, is_blocked: 'bool', provider: 'text' } as const;
+const readColumns = {
+  ...columns,
+  is_blocked: 'bool',
+  provider: 'text',
+  sender: stored('json?', sender),
+} as const;
 const insertDestination = statement({
   name: 'insert_destination',
   parameters: {
@@ -99,7 +105,7 @@ export const {
   createdBy: 'createDestination',
   row: readColumns,
   // One from which money came back too often is blocked too.
-  select: `${columnList(columns, 'destination')}, provider,
+  select: `${columnList(columns, 'destination')}, provider, sender,
     (${isBlockedSql.replace(/ as is_blocked$/, '')} or returns >= ${maxReturns}) as is_blocked`,
   join: joinIdentity('destination'),
   filters: { identity_id: 'text?', currency: 'text?' },
@@ -194,6 +200,7 @@ function storedFromRow(row: Values<typeof readColumns>): StoredDestination {
       state: stateFromRow(row),
       isBlocked: row.is_blocked,
       provider: row.provider,
+      ...defined({ owner: row.sender }),
     },
   };
 }

@@ -36,10 +36,14 @@ export type Question = {
   readonly ticket: () => string;
   readonly now: Instant;
   readonly holdMs: number;
+  /** When the bank reports what happens later, after two minutes by default. */
   readonly returnsAfterMs?: number;
   /** The code of a decline that was ordered for this message. */
   readonly orderedDecline?: () => string | undefined;
 };
+
+/** When a message comes, and how long after it the bank reports what else happens. */
+type When = Pick<Question, 'now' | 'returnsAfterMs'>;
 
 /** Of a card that has none, where the amount wants one. */
 const usualChallenge = { method: 'POST', dialect: '3-D Secure 2' } as const;
@@ -97,11 +101,14 @@ function decideFollowUpAndLater(
   const verdict = decideFollowUp(book, question);
   const { kind, amount } = message;
   const special = amount === undefined || kind === 'reverse' ? undefined : specialAmount(amount, kind);
-  return { verdict, ...(verdict.outcome === 'approved' ? laterOf(special, question.now) : {}) };
+  return { verdict, ...(verdict.outcome === 'approved' ? laterOf(special, question) : {}) };
 }
 
-function laterOf(special: SpecialAmount | undefined, now: Instant): Pick<Decision, 'later'> {
-  return special?.later ? { later: { what: special.later, at: laterBy(now, twoMinutesMs) } } : {};
+function laterOf(
+  special: SpecialAmount | undefined,
+  { now, returnsAfterMs = twoMinutesMs }: When,
+): Pick<Decision, 'later'> {
+  return special?.later ? { later: { what: special.later, at: laterBy(now, returnsAfterMs) } } : {};
 }
 
 function decideAuthorisation(book: BankState, question: Question, message: AuthoriseMessage): Decision {
@@ -115,18 +122,19 @@ function decideAuthorisation(book: BankState, question: Question, message: Autho
   if (message.initiation.by === 'merchant') {
     const series = seriesOf(book, message, operation.card?.fingerprint);
     if (series === undefined) return { verdict: declined(card, authenticationWanted) };
-    return { ...chargedAgain(card, message, now, book.charges.get(series) ?? 0), series };
+    return { ...chargedAgain(card, message, question, book.charges.get(series) ?? 0), series };
   }
-  if (message.authentication === 'given') return decideGiven(card, message, now);
+  const isExempt = message.exemption !== undefined;
+  if (message.authentication === 'given' && !isExempt) return decideGiven(card, message, question);
   const special = specialAmount(message.amount, 'authorise');
   const { largeForm, needsReturn, wantsChallenge } = special ?? {};
   if (wantsChallenge && !message.demandsChallenge)
-    return { verdict: declined(card, softDeclineOf(card)), ...laterOf(special, now) };
-  if (message.authentication === 'none') return authorised(card, message, now);
+    return { verdict: declined(card, softDeclineOf(card)), ...laterOf(special, question) };
+  if (message.authentication === 'none' || isExempt) return authorised(card, message, question);
   if (card.authentication === 'fails') return { verdict: declined(card, '3ds-failed') };
   if (card.authentication === 'times out') return { verdict: declined(card, '3ds-not-finished') };
 
-  const decision = authorised(card, message, now, eciOf(card));
+  const decision = authorised(card, message, question, eciOf(card));
   const isDemanded = message.demandsChallenge === true && decision.verdict.outcome === 'approved';
   const challenge = card.authentication ?? (isDemanded ? usualChallenge : undefined);
   if (!challenge) return decision;
@@ -144,29 +152,28 @@ function decideAuthorisation(book: BankState, question: Question, message: Autho
 /** Of 20 bytes, as networks ask for it. */
 const authenticationValue = /^[A-Za-z0-9+/]{26,28}={0,2}$/;
 
-function decideGiven(card: TestCard, message: AuthoriseMessage, now: Instant): Decision {
-  const { authenticated, exemption } = message;
-  if (exemption !== undefined) return authorised(card, message, now);
+function decideGiven(card: TestCard, message: AuthoriseMessage, when: When): Decision {
+  const { authenticated } = message;
   const isProof =
     authenticated !== undefined &&
     ['Y', 'A'].includes(authenticated.status) &&
     authenticationValue.test(authenticated.value);
   return isProof
-    ? authorised(card, message, now, authenticated.eci)
+    ? authorised(card, message, when, authenticated.eci)
     : { verdict: declined(card, '3ds-failed') };
 }
 
-function authorised(card: TestCard, message: AuthoriseMessage, now: Instant, eci?: string): Decision {
+function authorised(card: TestCard, message: AuthoriseMessage, when: When, eci?: string): Decision {
   if (card.declined !== undefined) return { verdict: declined(card, card.declined) };
   const special = specialAmount(message.amount, 'authorise');
   if (special?.declined !== undefined) {
     const verdict = declined(card, special.declined, special.advice, special.class);
-    return { verdict, ...laterOf(special, now) };
+    return { verdict, ...laterOf(special, when) };
   }
   return {
     verdict: approved(eci, special?.advice),
     ...(special?.bookedTwice ? { bookedTwice: true } : {}),
-    ...(isOfCharge(special, message) ? laterOf(special, now) : {}),
+    ...(isOfCharge(special, message) ? laterOf(special, when) : {}),
   };
 }
 
@@ -176,11 +183,12 @@ function isOfCharge(special: SpecialAmount | undefined, { capture }: AuthoriseMe
 }
 
 /** A charge without the payer, after so many others of its series. */
-function chargedAgain(card: TestCard, message: AuthoriseMessage, now: Instant, before: number): Decision {
+function chargedAgain(card: TestCard, message: AuthoriseMessage, when: When, before: number): Decision {
   const { withoutPayer } = card;
-  const decision = authorised(card, message, now);
+  const decision = authorised(card, message, when);
   if (withoutPayer === undefined) return decision;
-  if ('silentMs' in withoutPayer) return { ...decision, silentUntil: laterBy(now, withoutPayer.silentMs) };
+  if ('silentMs' in withoutPayer)
+    return { ...decision, silentUntil: laterBy(when.now, withoutPayer.silentMs) };
   const { declined: code, times = Infinity } = withoutPayer;
   return before < times ? { verdict: declined(card, code) } : decision;
 }

@@ -56,7 +56,7 @@ export type OperationProcessorOptions = {
   readonly key: Buffer;
   /** How long a hold can be captured, in milliseconds. */
   readonly holdMs: number;
-  /** When the money of a payout comes back that does; after two minutes by default. */
+  /** When the money of a payout comes back that does, and an update is reported; after two minutes by default. */
   readonly returnsAfterMs?: number;
   readonly interactionOf: (waiting: Waiting & { for: 'payer' }) => Interaction;
   readonly speaks?: Speaks;

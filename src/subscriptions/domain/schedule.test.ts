@@ -8,6 +8,7 @@ import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import {
   checkSchedule,
   firstNumberOf,
+  instalmentOf,
   isLast,
   layOut,
   periodDates,
@@ -300,4 +301,25 @@ describe('400 periods of any schedule', () => {
     }
     return faults;
   }
+});
+
+test('the instalments of a number of periods are counted without the trial and the short first period', () => {
+  const anchor = { day: 15, firstPeriod: 'free' } as const;
+  const schedule = layOut({ ...monthly, anchor, trialDays: 3, ends: { periods: 3 } }, '2026-01-10');
+  const numbers = [1, 2, 3, 4, 5];
+  expect(numbers.map((number) => periodDates(schedule, number)?.kind)).toEqual([
+    'trial',
+    'first',
+    'regular',
+    'regular',
+    'regular',
+  ]);
+  expect(numbers.map((number) => instalmentOf(schedule, number))).toEqual([
+    undefined,
+    undefined,
+    { number: 1, of: 3 },
+    { number: 2, of: 3 },
+    { number: 3, of: 3 },
+  ]);
+  expect(instalmentOf(layOut(monthly, '2026-01-10'), 1)).toBeUndefined();
 });

@@ -160,6 +160,15 @@ function regularStart({ anchor, anchorDay, anchorNumber, every }: Schedule, numb
   return dateText(startOfPeriod(dayOfDate(anchor), every, number - anchorNumber, anchorDay));
 }
 
+/** Which of how many regular periods. Undefined for one before them, and where their number is not agreed. */
+export function instalmentOf(
+  { anchorNumber, ends }: Schedule,
+  number: number,
+): { readonly number: number; readonly of: number } | undefined {
+  if (!ends || !('afterNumber' in ends) || number < anchorNumber) return undefined;
+  return { number: number - anchorNumber + 1, of: ends.afterNumber - anchorNumber + 1 };
+}
+
 export function isLast(schedule: Schedule, number: number): boolean {
   return periodDates(schedule, number + 1) === undefined;
 }

@@ -122,7 +122,7 @@ function linesOf<Type extends PaymentFact['type']>(fact: Fact<Type>): readonly L
   return (lines[fact.type as Type] as (fact: Fact<Type>) => readonly Line[])(fact);
 }
 
-function startLines({ amount, flow, payer, threeDSecure, authenticated }: PaymentTerms): Line[] {
+function startLines({ amount, flow, payer, threeDSecure, exemption, authenticated }: PaymentTerms): Line[] {
   const who = 'seriesId' in payer ? 'without the payer' : 'by the payer';
   const wishes = {
     always: 'The bank is asked for 3-D Secure.',
@@ -136,6 +136,7 @@ function startLines({ amount, flow, payer, threeDSecure, authenticated }: Paymen
       amount,
     },
     ...(threeDSecure ? [secure(wishes[threeDSecure])] : []),
+    ...(exemption ? [secure(`The bank is asked for an exemption from 3-D Secure: ${exemption}.`)] : []),
     ...(authenticated
       ? [secure(`Authenticated elsewhere: status ${authenticated.status}, ECI ${authenticated.eci}.`)]
       : []),

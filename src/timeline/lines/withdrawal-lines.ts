@@ -4,7 +4,16 @@ import { latest } from '../../clock.ts';
 import type { Withdrawal } from '../../payouts/domain/withdrawal.ts';
 import type { TimelineItem, TimelineLine } from '../domain/item.ts';
 import type { Transfer, Wait, WithdrawalFacts } from '../port.ts';
-import { adviceOn, byOperator, codeOf, meaningOf, sentences, status, type UndatedLine } from './words.ts';
+import {
+  adviceOn,
+  byOperator,
+  codeOf,
+  meaningOf,
+  sentences,
+  shortTime,
+  status,
+  type UndatedLine,
+} from './words.ts';
 
 const returns: Readonly<Record<ReturnCode, string>> = {
   account_closed: 'the account is closed',
@@ -24,7 +33,14 @@ function lineOf({ amount }: Withdrawal, fact: WithdrawalFacts[number]['fact']): 
     case 'withdrawal_started':
       return { kind: 'withdrawal', text: 'Created. The money is reserved in the wallet.', amount };
     case 'withdrawal_succeeded':
-      return status(`Paid out, reference ${fact.reference}.${byOperator(fact.reason)}`, { amount });
+      return status(
+        sentences(
+          `Paid out, reference ${fact.reference}.`,
+          fact.availableBy ? `On the card by ${shortTime(fact.availableBy)}.` : '',
+          byOperator(fact.reason),
+        ),
+        { amount },
+      );
     case 'withdrawal_failed': {
       const { failure, reason } = fact;
       const text = sentences(`Failed: ${meaningOf(failure)}`, adviceOn(failure), byOperator(reason));

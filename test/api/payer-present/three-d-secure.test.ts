@@ -168,3 +168,14 @@ test('what holds while cards are tested is fixed when the payment is created', a
   expect(sent.map((operation: any) => operation.authentication)).toEqual(['required', 'required']);
   expect(await world.payment(paid)).toMatchObject({ status: 'captured', threeDSecure: 'always' });
 });
+
+test('a shop that is guarded against card testing asks for 3-D Secure, and for no exemption', async () => {
+  const claim = async () => {
+    const asked = await told({ exemption: 'lowValue' });
+    return [...asked, (bank.sent.findLast(({ kind }) => kind === 'authorise') as any).authenticated];
+  };
+  await guard('2000-01-01T00:00:00Z');
+  expect(await claim()).toEqual(['given', undefined, { exemption: 'lowValue' }]);
+  await guard('2999-01-01T00:00:00Z');
+  expect(await claim()).toEqual(['required', 'always', undefined]);
+});

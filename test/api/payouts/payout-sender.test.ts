@@ -61,6 +61,7 @@ test('a payout without the sender that its terminal demands is refused, and rese
       sourceOfFunds: '05',
     },
     purpose: 'FD',
+    recipient: { firstName: 'Petr', lastName: 'Shchukin' },
   });
   expect((await pay({ sender: { city: 'Тверь' }, externalID: 'with a sender' })).body.id).toBe(id);
   expect((await pay({ externalID: 'with a sender', sender: { city: 'Орёл' } })).status).toBe(409);

@@ -116,7 +116,11 @@ test('an identity, a wallet, a card and a destination lead to a withdrawal that 
   expect(withdrawal.headers['location']).toContain(`/wallet/v0/withdrawals/${id}`);
   await service.jobs.whenIdle();
   const path = `/wallet/v0/withdrawals/${id}`;
-  expect((await get(path)).body).toEqual({ ...withdrawal.body, status: 'Succeeded' });
+  expect((await get(path)).body).toEqual({
+    ...withdrawal.body,
+    status: 'Succeeded',
+    availableBy: '2026-01-19T10:30:00.123000Z',
+  });
   expect(await world.account(walletId)).toEqual({ own: opening - 100_000, available: opening - 100_000 });
 
   const events = (await get(`${path}/events?limit=10`)).body;
@@ -248,4 +252,8 @@ test('the webhooks of the wallet’s and the destination’s identity each get a
     ['destination', 'wallet', 'wallet-alone'].flatMap((name) => eventTypes.map((type) => [name, type])),
   );
   expect(receiver.deliveries[0]!.body.withdrawal.id).toBe(withdrawal.id);
+  const { availableBy } = (await world.get(`/wallet/v0/withdrawals/${withdrawal.id}`)).body;
+  expect(availableBy).toMatch(/Z$/);
+  const succeeded = receiver.deliveries.filter(({ body }) => body.eventType === 'WithdrawalSucceeded');
+  expect(succeeded.map(({ body }) => body.availableBy)).toEqual([availableBy, availableBy, availableBy]);
 });

@@ -229,7 +229,7 @@ describe('a chain of charges', () => {
     const common = { by: 'merchant', reason: 'recurring', ...root };
     expect(told).toEqual([
       { ...common, previousNetworkTransactionId: first!.id },
-      { ...common, previousNetworkTransactionId: next!.id },
+      { ...common, previousNetworkTransactionId: next!.id, previousNetworkIds: next!.all },
     ]);
   });
 });

@@ -41,8 +41,11 @@ export type CustomerWorld = PaymentWorld & {
   metric(name: string): Promise<number>;
 };
 
-export async function startCustomerWorld(environment: Record<string, string> = {}): Promise<CustomerWorld> {
-  const world = await startPaymentWorld(environment);
+export async function startCustomerWorld(
+  environment: Record<string, string> = {},
+  bankOptions: Parameters<typeof startPaymentWorld>[1] = {},
+): Promise<CustomerWorld> {
+  const world = await startPaymentWorld(environment, bankOptions);
   const { service, merchant } = world;
   const token = merchant.apiKey;
 

@@ -32,8 +32,9 @@ export const card = (cardNumber: string) => ({
 export async function startPayoutWorld(
   environment: Record<string, string> = {},
   database?: TestDatabase,
+  bankOptions: Parameters<typeof startPaymentWorld>[1] = {},
 ): Promise<PayoutWorld> {
-  const world = await startPaymentWorld(environment, {}, undefined, database);
+  const world = await startPaymentWorld(environment, bankOptions, undefined, database);
   const { service, merchant } = world;
   const post = (path: string, body: unknown, token = merchant.apiKey) =>
     service.call('POST', path, { token, body });

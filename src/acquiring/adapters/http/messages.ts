@@ -52,7 +52,6 @@ const StoredFor = Type.Object({
   amount: Type.Optional(AmountRule),
   everyDays: Type.Optional(Count),
   until: Type.Optional(Moment),
-  count: Type.Optional(Count),
 });
 const Authenticated = Type.Object({
   version: visible(8),

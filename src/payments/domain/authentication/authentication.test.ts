@@ -91,6 +91,31 @@ describe('the wish', () => {
     expect(authorisationOf(payment, '')).toMatchObject({ authentication: asks });
   });
 
+  test.each([
+    ['always', false, { exemption: 'lowValue' }],
+    ['never', false, { exemption: 'lowValue' }],
+    ['whenTheBankSays', true, { threeDSecure: 'always' }],
+  ] as const)(
+    'of shop %s with an exemption in the request, challenged: %s, is kept as %j',
+    (shop, isChallenged, kept) =>
+      expect(keptWish({ shop, request: undefined, exemption: 'lowValue', isChallenged })).toEqual(kept),
+  );
+
+  test('an exemption is sent in place of a result, until the issuer demands a challenge', () => {
+    const exempt = started({ exemption: 'lowValue' });
+    expect(authorisationOf(exempt, '')).toMatchObject({
+      authentication: 'given',
+      authenticated: { exemption: 'lowValue' },
+    });
+    expect(wantedCharge({ ...exempt, by: 'payer', currency: 'RUB' })).toMatchObject({
+      authentication: 'given',
+    });
+    expect(factsOf(exempt, softDecline)).toEqual([steppedUp]);
+    const challenged = authorisationOf(evolve(exempt, steppedUp), '');
+    expect(challenged).toMatchObject({ authentication: 'required', demandsChallenge: true });
+    expect(challenged).not.toHaveProperty('authenticated');
+  });
+
   test('a result from elsewhere is sent with the name of its value, and needs a bank that takes it', () => {
     const { keptAs, ...authenticated } = elsewhere;
     const payment = started({ authenticated: elsewhere });

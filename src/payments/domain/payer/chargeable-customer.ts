@@ -1,4 +1,5 @@
 // What payments need to know of a customer to charge its card.
+import type { NetworkId } from '../../../acquiring/domain/references.ts';
 import type { ContactInfo } from '../../../recurring/domain/mandate.ts';
 import type { CardDetails } from '../../../cards/domain/card.ts';
 import { refuse } from '../../../refusal.ts';
@@ -16,6 +17,7 @@ export type ChargeableCustomer = {
     readonly seriesId?: string;
     /** The ID of the verification charge, for which the payer was authenticated. */
     readonly networkTransactionId?: string;
+    readonly networkIds?: readonly NetworkId[];
   };
 };
 

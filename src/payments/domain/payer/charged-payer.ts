@@ -1,5 +1,7 @@
 // Who pays a charge without the payer present, decided on what was read of its series.
+import type { Approval } from '../../../acquiring/authorisation/domain/approval.ts';
 import type { DeclineClass } from '../../../acquiring/domain/decline-class.ts';
+import type { InstalmentSequence } from '../../../acquiring/domain/initiation.ts';
 import type { Caller } from '../../../caller.ts';
 import { defined } from '../../../defined.ts';
 import { agreedAmountOf } from '../../../receipts/domain/terms.ts';
@@ -22,10 +24,14 @@ export type EvaluatedSeries = {
 
 export type Contact = Pick<Payer, 'contactInfo' | 'redirectUrl'>;
 
+/** What networks call a payment of a series. */
+type NetworkNames = Pick<Approval, 'networkTransactionId' | 'networkIds'>;
+
+/** `previous`: how the parent was approved, if it is another payment than the first. */
 export function payerOfParent(
   asked: { readonly caller: Caller; readonly parent: PaymentRef; readonly contact: Contact },
   { series, token, decision, invoiceDecline }: EvaluatedSeries,
-  previousNetworkTransactionId: string | undefined,
+  previous: NetworkNames | undefined,
 ): Outcome<Payer, ChargeRefusal['code']> {
   const { caller, parent, contact } = asked;
   if (!decision.may) return refusalOf(decision, caller);
@@ -36,19 +42,32 @@ export function payerOfParent(
     paymentSystem: series.card.paymentSystem,
     parent,
     warnings: decision.warnings,
-    ...chainOf(series, previousNetworkTransactionId),
-    ...chargedAs(series, invoiceDecline),
+    ...chainOf(series, previous),
+    // The payer paid the first one as they agreed.
+    ...chargedAs(series, invoiceDecline, { number: series.chargesMade + 2 }),
     ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
     ...contact,
   });
 }
 
 export function payerOfCustomer(
-  asked: { readonly caller: Caller; readonly customerId: string; readonly contact: Contact },
-  { bindingId, token, details: card, networkTransactionId }: NonNullable<ChargeableCustomer['card']>,
+  asked: {
+    readonly caller: Caller;
+    readonly customerId: string;
+    readonly contact: Contact;
+    /** Of a subscription that ends after a number of periods. */
+    readonly sequence?: InstalmentSequence;
+  },
+  {
+    bindingId,
+    token,
+    details: card,
+    networkTransactionId,
+    networkIds,
+  }: NonNullable<ChargeableCustomer['card']>,
   { series, decision, invoiceDecline }: EvaluatedSeries,
 ): Outcome<Payer & { type: 'customer' }, ChargeRefusal['code']> {
-  const { caller, customerId, contact } = asked;
+  const { caller, customerId, contact, sequence } = asked;
   if (!decision.may) return refusalOf(decision, caller);
   return accept({
     type: 'customer',
@@ -58,8 +77,8 @@ export function payerOfCustomer(
     card,
     seriesId: series.id,
     warnings: decision.warnings,
-    ...defined({ rootNetworkTransactionId: networkTransactionId }),
-    ...chargedAs(series, invoiceDecline),
+    ...defined({ rootNetworkTransactionId: networkTransactionId, rootNetworkIds: networkIds }),
+    ...chargedAs(series, invoiceDecline, sequence),
     ...contact,
   });
 }
@@ -77,17 +96,29 @@ export function seriesOfParent(payment: Payment): Outcome<string, 'invalidRecurr
 /** A renewed consent has the IDs of another payment. */
 function chainOf(
   { rootNetworkTransactionId, mandate }: Pick<Series, 'rootNetworkTransactionId' | 'mandate'>,
-  previousNetworkTransactionId: string | undefined,
+  previous: NetworkNames = {},
 ) {
   const { networkTransactionId, networkIds } = mandate.payment;
   const rootNetworkIds = networkTransactionId === rootNetworkTransactionId ? networkIds : undefined;
-  return defined({ rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds });
+  const previousNetworkTransactionId = previous.networkTransactionId ?? rootNetworkTransactionId;
+  const { networkIds: previousNetworkIds } = previous;
+  return defined({
+    rootNetworkTransactionId,
+    previousNetworkTransactionId,
+    rootNetworkIds,
+    previousNetworkIds,
+  });
 }
 
-function chargedAs({ mandate }: Series, invoiceDecline: DeclineClass | undefined): ChargedAs {
+function chargedAs(
+  { mandate }: Series,
+  invoiceDecline: DeclineClass | undefined,
+  place: InstalmentSequence | undefined,
+): ChargedAs {
   const followsLackOfFunds = invoiceDecline === 'funds' ? (true as const) : undefined;
   const { chargeReason } = mandate;
-  return defined({ agreedAmount: agreedAmountOf(mandate), chargeReason, followsLackOfFunds });
+  const sequence = chargeReason === 'instalment' ? place : undefined;
+  return defined({ agreedAmount: agreedAmountOf(mandate), chargeReason, sequence, followsLackOfFunds });
 }
 
 /** The rule names the bank's code, which would help a card tester. Only merchants see it. */

@@ -1,5 +1,5 @@
 // Who pays: a payer who is present with a card, or one who has consented to be charged later.
-import type { ChargeReason } from '../../../acquiring/domain/initiation.ts';
+import type { ChargeReason, InstalmentSequence } from '../../../acquiring/domain/initiation.ts';
 import type { NetworkId } from '../../../acquiring/domain/references.ts';
 import type { CardDetails, PaymentSystem } from '../../../cards/domain/card.ts';
 import type { ContactInfo } from '../../../recurring/domain/mandate.ts';
@@ -9,6 +9,8 @@ export type ChargedAs = {
   readonly agreedAmount?: 'fixed' | 'variable';
   /** Absent: recurring. */
   readonly chargeReason?: ChargeReason;
+  /** Only of instalments, where it is known which one the charge is. */
+  readonly sequence?: InstalmentSequence;
   /** The latest attempt to collect the invoice was declined for lack of funds. */
   readonly followsLackOfFunds?: true;
 };
@@ -44,8 +46,9 @@ export type Payer = {
       readonly parent: { readonly invoiceId: string; readonly paymentId: string };
       readonly rootNetworkTransactionId?: string;
       readonly previousNetworkTransactionId?: string;
-      /** All names of the first payment. Networks may give several. */
+      /** All names of the first payment, and of the previous one if that is another. Networks may give several. */
       readonly rootNetworkIds?: readonly NetworkId[];
+      readonly previousNetworkIds?: readonly NetworkId[];
       readonly warnings: readonly string[];
     } & ChargedAs)
   | ({
@@ -57,8 +60,9 @@ export type Payer = {
       readonly seriesId: string;
       readonly rootNetworkTransactionId?: string;
       readonly previousNetworkTransactionId?: string;
-      /** All names of the first payment. Networks may give several. */
+      /** All names of the verification charge. Networks may give several. */
       readonly rootNetworkIds?: readonly NetworkId[];
+      readonly previousNetworkIds?: readonly NetworkId[];
       readonly warnings: readonly string[];
     } & ChargedAs)
 );
