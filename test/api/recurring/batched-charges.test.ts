@@ -166,6 +166,18 @@ test('of 50 charges of one series one is made, in one statement and across two n
   await expectAllCaptured(made.flatMap(({ status, body }) => (status === 201 ? [body.invoiceID] : [])));
 });
 
+test('of charges of one invoice to several series one is made, and the others go again alone', async () => {
+  const sizes = sizesOf('start_charge');
+  const answers = gather('start_charge', 3);
+  const invoice = await recurring.invoice();
+  const made = await Promise.all(parents.slice(0, 3).map((parent) => recurring.charge(parent, invoice)));
+  const rows = (await answers).map((answer) => (answer.status === 'fulfilled' ? answer.value.length : -1));
+  expect(rows.toSorted()).toEqual([0, 0, 1]);
+  expect(sizes).toEqual([3, 1, 1]);
+  expect(made.map(({ status }) => status).toSorted()).toEqual([201, 400, 400]);
+  await expectAllCaptured([invoice.id]);
+});
+
 test('a series that another transaction has locked delays its own charge alone', async () => {
   const [first, ...others] = parents.slice(0, 7);
   const { database } = world.service;
