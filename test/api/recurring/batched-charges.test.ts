@@ -35,11 +35,12 @@ const query = async (text: string, values: unknown[] = []): Promise<any[]> =>
 
 type Send = (change: Change, on?: Pick<DatabasePool, 'run'>) => Promise<unknown[]>;
 
+/** Leaves a new row of the same version, which a statement that has waited must find. */
 const lockSeries = statement({
   name: 'test_lock_series',
   parameters: { series_id: 'text' },
   row: {},
-  text: 'select from series where series_id = :series_id for update',
+  text: 'update series set attempts = attempts where series_id = :series_id',
 });
 const dayMs = 24 * 3_600_000;
 const pastTheLeaseMs = 61_000;
