@@ -1,6 +1,6 @@
 // Requests that arrive at a node in one turn, so that the service writes them in one statement: a shop bills several of its payers.
 import type { Chance } from '../world/chance.ts';
-import { type Knowledge, type Wish } from './knowledge.ts';
+import type { Knowledge, Wish } from './knowledge.ts';
 import { firstParents, newInvoice, payment, withoutPayer } from './shop.ts';
 
 export const billsTogether = 'bill several payers at once';

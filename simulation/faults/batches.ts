@@ -1,13 +1,13 @@
 import type { Faults } from './fault.ts';
 
 export const faultsOfBatches: Faults = {
-  'batch-fails-whole': {
-    does: 'If one change of a batch does not hold, its neighbours count as not written.',
+  'batch-answers-shifted': {
+    does: 'If one change of a batch does not hold, its neighbour is answered in its place.',
     edits: [
       {
         within: 'openBatchedWrites',
         replace: 'rowsByAsker(batch, rows).entries()',
-        by: 'rowsByAsker(batch, rows.length < batch.length ? [] : rows).entries()',
+        by: 'rowsByAsker(batch, rows.map((row, asker) => ({ ...row, asker }))).entries()',
       },
     ],
   },

@@ -35,11 +35,12 @@ const query = async (text: string, values: unknown[] = []): Promise<any[]> =>
 
 type Send = (change: Change, on?: Pick<DatabasePool, 'run'>) => Promise<unknown[]>;
 
+/** Leaves a new row of the same version, which a statement that has waited must find. */
 const lockSeries = statement({
   name: 'test_lock_series',
   parameters: { series_id: 'text' },
   row: {},
-  text: 'select from series where series_id = :series_id for update',
+  text: 'update series set attempts = attempts where series_id = :series_id',
 });
 const dayMs = 24 * 3_600_000;
 const pastTheLeaseMs = 61_000;
@@ -164,6 +165,18 @@ test('of 50 charges of one series one is made, in one statement and across two n
   // The others are decided again one after the other, so some find no charge pending.
   expect(made.filter(({ status }) => status >= 500)).toEqual([]);
   await expectAllCaptured(made.flatMap(({ status, body }) => (status === 201 ? [body.invoiceID] : [])));
+});
+
+test('of charges of one invoice to several series one is made, and the others go again alone', async () => {
+  const sizes = sizesOf('start_charge');
+  const answers = gather('start_charge', 3);
+  const invoice = await recurring.invoice();
+  const made = await Promise.all(parents.slice(0, 3).map((parent) => recurring.charge(parent, invoice)));
+  const rows = (await answers).map((answer) => (answer.status === 'fulfilled' ? answer.value.length : -1));
+  expect(rows.toSorted()).toEqual([0, 0, 1]);
+  expect(sizes).toEqual([3, 1, 1]);
+  expect(made.map(({ status }) => status).toSorted()).toEqual([201, 400, 400]);
+  await expectAllCaptured([invoice.id]);
 });
 
 test('a series that another transaction has locked delays its own charge alone', async () => {
