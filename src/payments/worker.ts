@@ -162,7 +162,7 @@ async function interpretHeard(
 ): Promise<Exclude<Interpretation, { inquire: unknown }>> {
   const meaning = interpret(payment, heard.answer, heard.at);
   if ('unknown' in meaning && 'seriesId' in payment.payer && isUnseen(heard))
-    await storeUnsent(deps.db, payment, heard.attempt);
+    await storeUnsent(deps.db, payment, heard.attempt, 'turnedAway' in heard.answer);
   if (!('inquire' in meaning)) return meaning;
   const bank = await deps.bankOf(payment);
   const inquired = await bank.inquire({

@@ -4,7 +4,7 @@ import type { Clock, Instant } from '../../clock.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import type { Bank, BankOperation, BankResponse, Terminal } from '../domain/bank-port.ts';
 import { isProvedUndone, mayReroute, rerouted, type Reroutable } from '../domain/routing/reroute.ts';
-import { OutcomeUnknown, sendOrInquire } from '../send-or-inquire.ts';
+import { sendOrInquire, unproved } from '../send-or-inquire.ts';
 import { isNotFinal, type NotFinal } from './domain/authorisation.ts';
 
 const stepsInARow = 5;
@@ -162,7 +162,7 @@ async function tryAgain<Stored extends object>(
   meaning: NotFinal,
   answer: BankResponse | undefined,
 ): Promise<undefined> {
-  if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown, answer);
+  if ('unknown' in meaning) throw unproved(meaning.unknown, answer);
   await reschedule(stored, meaning.again);
 }
 

@@ -5,7 +5,7 @@ import { instantAt, epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { openLog } from '../log.ts';
 import { dueStatements } from './job-claims.ts';
 import { initialClaim, openJobRunner, type JobRunner } from './job-runner.ts';
-import type { Job } from './job-table.ts';
+import { NoPlaceNow, type Job } from './job-table.ts';
 
 const minute = 60_000;
 const leaseMs = 60_000;
@@ -43,7 +43,7 @@ async function finish(id: string): Promise<void> {
 
 function node(
   step: (id: string, now: Instant) => Promise<void> = finish,
-  limit: { maxConcurrency?: number } = {},
+  limit: { maxConcurrency?: number; lane?: string } = {},
 ): TaskRunner {
   const jobs = openJobRunner({
     db: db.database,
@@ -81,7 +81,7 @@ function claimOf(limit: number) {
 /** What a claim returns, on a connection that fails instead of waiting long for another's lock. */
 async function claimImpatiently(): Promise<string[]> {
   const { text, parameterNames } = claimOf(32);
-  const values: Record<string, unknown> = { now: clock.now(), lease_ms: leaseMs };
+  const values: Record<string, unknown> = { now: clock.now(), lease_ms: leaseMs, full: '[]' };
   return db.database.withClient(async (client) => {
     await client.query("set lock_timeout = '500ms'");
     const parameters = parameterNames.map((name) => values[name]);
@@ -291,7 +291,7 @@ describe('a due job', () => {
   test('that another claim is taking is skipped without waiting', async () => {
     for (const id of ['a', 'b', 'c']) await addTask(id, laterBy(clock.now(), id === 'a' ? -1 : 0));
     await db.database.transaction(async (tx) => {
-      const mine = await tx.run(claimOf(1), { now: clock.now(), lease_ms: BigInt(leaseMs) });
+      const mine = await tx.run(claimOf(1), { now: clock.now(), lease_ms: BigInt(leaseMs), full: [] });
       expect(mine.map(({ key }) => (key as string[])[0])).toEqual(['a']);
       expect(await claimImpatiently()).toEqual(['b', 'c']);
     });
@@ -568,6 +568,124 @@ describe('a table with limited concurrency', () => {
     await poll(jobs);
     expect(now.peak).toBeLessThanOrEqual(4);
     expect(await sql('select count(*)::int as done from task where done = 1')).toEqual([{ done: 8 }]);
+  });
+});
+
+describe('a table with lanes', () => {
+  /** Tasks are named by the lane they are in. */
+  const lane = "nullif(split_part(task_id, ' ', 1), 'none')";
+
+  test('runs the jobs of other lanes while one lane is full, and no more of that one', async () => {
+    for (let number = 0; number < 100; number++)
+      await addTask(`slow ${number}`, laterBy(clock.now(), -minute));
+    const bank = gate();
+    const begun: string[] = [];
+    const jobs = node(
+      async (id) => {
+        begun.push(id);
+        if (id.startsWith('slow')) await bank.pass();
+        await finish(id);
+      },
+      { lane },
+    );
+    jobs.wake();
+    await expect.poll(() => begun.length).toBe(32);
+    for (const id of ['quick 1', 'none 1', 'quick 2']) await addTask(id, clock.now());
+    jobs.wake();
+    await expect.poll(() => begun.length).toBe(35);
+    expect(begun.slice(32).sort()).toEqual(['none 1', 'quick 1', 'quick 2']);
+    expect(
+      await sql("select count(*)::int as claimed from task where attempts > 0 and task_id like 'slow %'"),
+    ).toEqual([{ claimed: 32 }]);
+    bank.open();
+    await jobs.whenIdle();
+    expect(await sql('select done, count(*)::int as tasks from task group by done')).toEqual([
+      { done: 1, tasks: 103 },
+    ]);
+  });
+
+  test('gives every lane its full number, also when their jobs alternate', async () => {
+    for (let number = 0; number < 80; number++)
+      await addTask(`${number % 2 ? 'a' : 'b'} ${number}`, laterBy(clock.now(), number - minute));
+    const bank = gate();
+    const begun: string[] = [];
+    const jobs = node(
+      async (id) => {
+        begun.push(id.slice(0, 1));
+        await bank.pass();
+        await finish(id);
+      },
+      { lane },
+    );
+    jobs.wake();
+    await expect.poll(() => begun.length).toBe(64);
+    jobs.wake();
+    await sql('select 1');
+    expect(begun.filter((name) => name === 'a')).toHaveLength(32);
+    bank.open();
+    await jobs.whenIdle();
+    expect(begun).toHaveLength(80);
+  });
+});
+
+describe('a job that finds no place', () => {
+  test('is due again at the time it is given, has not failed, and is never the first attempt again', async () => {
+    await addTask('queued', clock.now());
+    let isFull = true;
+    const attempts: number[] = [];
+    const counted: string[] = [];
+    const jobs = openJobRunner({
+      db: db.database,
+      clock,
+      log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
+      handlers: {
+        task: {
+          keys: ['task_id'],
+          async step({ key: [id = ''], attempt }: Job) {
+            attempts.push(attempt);
+            if (isFull) throw new NoPlaceNow('the bank is full', 3_000);
+            await finish(id);
+          },
+        },
+      },
+      periodicTasks: [],
+      countJobRun: (_, outcome) => void counted.push(outcome),
+    });
+    engines.push(jobs);
+    for (let time = 0; time < 20; time++) {
+      await poll(jobs);
+      expect(await sql('select wake_at, stuck_at from task')).toEqual([
+        { wake_at: laterBy(clock.now(), 3_000), stuck_at: null },
+      ]);
+      // Not before.
+      clock.advance(2_999);
+      await poll(jobs);
+      clock.advance(1);
+    }
+    expect(attempts).toEqual([1, ...Array.from({ length: 19 }, () => 2)]);
+    expect(await jobs.failingJobs()).toMatchObject([
+      { id: 'queued', attempts: 1, reason: 'the bank is full' },
+    ]);
+    isFull = false;
+    await poll(jobs);
+    expect(await sql('select done from task')).toEqual([{ done: 1 }]);
+    expect(counted).toEqual([...Array.from({ length: 20 }, () => 'put back'), 'done']);
+  });
+
+  test('does not touch a row that another node has claimed meanwhile', async () => {
+    await addTask('queued', clock.now());
+    const { reached, open, pass } = gate();
+    const jobs = node(async () => {
+      await pass();
+      throw new NoPlaceNow('the bank is full', 1_000);
+    });
+    jobs.wake();
+    await reached;
+    await sql("update task set attempts = attempts + 1, wake_at = wake_at + interval '1 minute'");
+    const left = await sql('select * from task');
+    open();
+    await jobs.whenIdle();
+    expect(await sql('select * from task')).toEqual(left);
   });
 });
 
