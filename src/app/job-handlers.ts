@@ -153,17 +153,17 @@ export function jobHandlers({
     },
     payment: {
       keys: ['invoice_id', 'payment_id'],
-      lane: bankOfPayment,
+      group: bankOfPayment,
       step: (job) => runPaymentJob(paymentDeps, job),
     },
     charge_undo: {
       keys: ['invoice_id', 'payment_id', 'operation'],
-      lane: bankOfUndo,
+      group: bankOfUndo,
       step: (job) => runUndoJob(paymentDeps, job),
     },
     binding: {
       keys: ['customer_id', 'binding_id'],
-      lane: bankOfBinding,
+      group: bankOfBinding,
       step: (job) => runBindingJob(bindingDeps, job),
     },
     card: { keys: ['card_id'], step: ({ key, clock }) => runCardJob(database, needs, key, clock.now()) },
@@ -186,7 +186,7 @@ export function jobHandlers({
     },
     withdrawal: {
       keys: ['withdrawal_id'],
-      lane: bankOfWithdrawal,
+      group: bankOfWithdrawal,
       step: (job) => runWithdrawalJob(withdrawalDeps, job),
     },
   };

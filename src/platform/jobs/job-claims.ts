@@ -1,5 +1,5 @@
 // The SQL of jobs, the same for every table that has them. A claim takes the earliest due rows, skips those another node is claiming
-// and those of full lanes, and moves their wake_at to the end of the lease.
+// and those of full groups, and moves their wake_at to the end of the lease.
 import { list, text } from '../database/codec.ts';
 import { statement, stored, type Values } from '../database/statement.ts';
 
@@ -12,7 +12,7 @@ const claimedRow = {
   attempts: 'int4',
   offset_ms: 'int8',
   leased_until: 'timestamptz',
-  lane: 'text',
+  slot_group: 'text',
 } as const;
 
 export type ClaimedRow = Values<typeof claimedRow>;
@@ -70,20 +70,24 @@ export const claimSizes = [32, 8, 4, 3, 2, 1] as const;
 
 const byTable = new Map<string, DueStatements>();
 
-/** Of a table whose jobs have no lanes. */
-export const onlyLane = '';
+/** Of a table whose jobs have no groups. */
+export const onlyGroup = '';
 
 /** Created once per table, because a statement's name is also its name on the server. */
-export function dueStatements(table: string, keys: readonly string[], lane = `'${onlyLane}'`): DueStatements {
-  const statements = byTable.get(table) ?? statementsFor(table, keys, lane);
+export function dueStatements(
+  table: string,
+  keys: readonly string[],
+  group = `'${onlyGroup}'`,
+): DueStatements {
+  const statements = byTable.get(table) ?? statementsFor(table, keys, group);
   byTable.set(table, statements);
   return statements;
 }
 
 const leased = { now: 'timestamptz', lease_ms: 'int8', full: stored('json', list(text)) } as const;
 
-function statementsFor(table: string, keys: readonly string[], laneOfRow: string) {
-  const lane = `coalesce(${laneOfRow}, '')`;
+function statementsFor(table: string, keys: readonly string[], groupOfRow: string) {
+  const group = `coalesce(${groupOfRow}, '')`;
   const key = `json_build_array(${keys.join(', ')}) as key`;
   const isTheRow = keys.map((column, index) => `${column} = :key ->> ${index}`).join(' and ');
   const isClaimed = keys.map((column) => `claimed.${column} = clocked.${column}`).join(' and ');
@@ -91,8 +95,8 @@ function statementsFor(table: string, keys: readonly string[], laneOfRow: string
   // literal text and the time stands behind a select.
   const claim = (due: string, limit: string | number, leaseFrom: string) => `
     with due as (
-      select ${keys.join(', ')}, party_id, wake_at as due_at, ${lane} as lane from ${table}
-      where ${due} and (json_array_length(:full) = 0 or ${lane} not in (select json_array_elements_text(:full)))
+      select ${keys.join(', ')}, party_id, wake_at as due_at, ${group} as slot_group from ${table}
+      where ${due} and (json_array_length(:full) = 0 or ${group} not in (select json_array_elements_text(:full)))
       order by wake_at limit ${limit} for update skip locked
     ), clocked as (
       select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
@@ -103,7 +107,7 @@ function statementsFor(table: string, keys: readonly string[], laneOfRow: string
     from clocked where ${isClaimed}
     returning json_build_array(${keys.map((column) => `clocked.${column}`).join(', ')}) as key,
               clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-              claimed.wake_at as leased_until, clocked.lane`;
+              claimed.wake_at as leased_until, clocked.slot_group`;
 
   return {
     claims: claimSizes.map((limit) => ({

@@ -2,7 +2,7 @@
 import { latest, laterBy, runningFrom, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
-import { dueStatements, onlyLane, type ClaimedRow } from './job-claims.ts';
+import { dueStatements, onlyGroup, type ClaimedRow } from './job-claims.ts';
 import type { Loop } from './loop.ts';
 import { logFailure } from './outages.ts';
 import { retryDelayMs } from './retry-delays.ts';
@@ -24,8 +24,8 @@ export type JobHandler<Row = never> = {
   /** The columns of the primary key. */
   readonly keys: readonly string[];
   /** What its rows wait for, such as their bank, as SQL of a row. One that is slow holds up no other. */
-  readonly lane?: string;
-  /** How many rows of a lane a node works on concurrently, if fewer than usual. */
+  readonly group?: string;
+  /** How many rows of a group a node works on concurrently, if fewer than usual. */
   readonly maxConcurrency?: number;
   /** Writes the row's next wake_at, or null, with its change of state. */
   readonly step: (job: LeasedJob<Row>) => Promise<void>;
@@ -61,7 +61,7 @@ export type JobTable = ReturnType<typeof openJobTable>;
 
 /** Longer than the usual wait for a bank. A node that claims the row after it expires sends under the same operation ID. */
 export const leaseMs = 60_000;
-/** In each lane. Steps wait for banks most of the time. */
+/** In each group. Steps wait for banks most of the time. */
 const usualConcurrency = 32;
 const maxReasonCharacters = 500;
 /** After eight minutes. */
@@ -69,12 +69,12 @@ const lastingAttempts = 10;
 
 export function openJobTable(
   name: string,
-  { keys, lane, maxConcurrency, step }: JobHandler,
+  { keys, group, maxConcurrency, step }: JobHandler,
   deps: JobTableDeps,
   requestPoll: () => void,
 ) {
   const { db, clock, loop } = deps;
-  const sql = dueStatements(name, keys, lane);
+  const sql = dueStatements(name, keys, group);
   const table = { ...deps, name, sql };
   const slots = openSlots(maxConcurrency ?? usualConcurrency, loop, requestPoll);
 
@@ -92,7 +92,7 @@ export function openJobTable(
     async startDue(now: Instant, partyId?: string): Promise<void> {
       for (;;) {
         const [free, full] = [slots.free(), slots.full()];
-        // Before the claim, which passes over a full lane also if a slot of it becomes free meanwhile.
+        // Before the claim, which passes over a full group also if a slot of it becomes free meanwhile.
         if (free === 0 || full.length > 0) slots.pollWhenFree();
         const sized = sql.claims.find(({ limit }) => limit <= free);
         if (!sized || loop.isStopping()) return;
@@ -103,7 +103,7 @@ export function openJobTable(
             ? db.run(claim, lease)
             : db.run(sql.claimOfParty, { ...lease, limit, party_id: partyId });
         const rows = await slots.reserve(limit, claimed);
-        for (const row of rows) slots.take(row.lane, runClaimed(row));
+        for (const row of rows) slots.take(row.slot_group, runClaimed(row));
         if (rows.length < limit) return;
       }
     },
@@ -112,31 +112,31 @@ export function openJobTable(
       const leased_until = laterBy(now, leaseMs);
       const run = () => runStep(table, stepOfRow, { key, attempts: 1, now, leased_until });
       if (maxConcurrency === undefined) return loop.attend(run());
-      if (slots.free() > 0 && slots.full().length === 0) return slots.take(onlyLane, run());
+      if (slots.free() > 0 && slots.full().length === 0) return slots.take(onlyGroup, run());
       loop.attend(returnToQueue(table, key, now, slots.pollWhenFree));
     },
   };
 }
 
-/** So many in each lane. */
+/** So many in each group. */
 function openSlots(max: number, loop: Loop, requestPoll: () => void) {
   const busy = new Map<string, number>();
   let reserved = 0;
   /** More rows may be due than slots were free. */
   let isBacklogged = false;
-  const count = (lane: string, change: 1 | -1) => void busy.set(lane, (busy.get(lane) ?? 0) + change);
+  const count = (group: string, change: 1 | -1) => void busy.set(group, (busy.get(group) ?? 0) + change);
   return {
-    full: () => [...busy].flatMap(([lane, taken]) => (taken >= max ? [lane] : [])),
-    /** In each lane that is not full: all rows of a claim may be of one. */
+    full: () => [...busy].flatMap(([group, taken]) => (taken >= max ? [group] : [])),
+    /** In each group that is not full: all rows of a claim may be of one. */
     free: () => max - reserved - Math.max(0, ...[...busy.values()].filter((taken) => taken < max)),
     reserve<Rows>(many: number, claimed: Promise<Rows>): Promise<Rows> {
       reserved += many;
       return claimed.finally(() => (reserved -= many));
     },
-    take(lane: string, run: Promise<void>): void {
-      count(lane, 1);
+    take(group: string, run: Promise<void>): void {
+      count(group, 1);
       const freed = run.finally(() => {
-        count(lane, -1);
+        count(group, -1);
         if (!isBacklogged) return;
         isBacklogged = false;
         requestPoll();
