@@ -15,7 +15,10 @@ export type AuthorisationJob<Stored extends object, Change extends object> = {
   /** For an error. */
   readonly name: string;
   readonly load: () => Promise<Stored | undefined>;
-  readonly nextStep: (stored: Stored, now: Instant) => NextStep<Stored, Change>;
+  readonly nextStep: (
+    stored: Stored,
+    now: Instant,
+  ) => NextStep<Stored, Change> | Promise<NextStep<Stored, Change>>;
   readonly bankOf: (stored: Stored) => Promise<Bank>;
   readonly interpret: (
     stored: Stored,
@@ -97,7 +100,7 @@ async function takeStep<Stored extends object, Change extends object>(
   stored: Stored,
 ): Promise<Stored | undefined> {
   const now = run.clock.now();
-  const step = job.nextStep(stored, now);
+  const step = await job.nextStep(stored, now);
   switch (step.do) {
     case 'wait':
       await job.reschedule(stored, step.until);

@@ -10,7 +10,8 @@ import type { NextAction } from './bank-actions.ts';
 import { firstChargeIdOf, operationIdOf, sendUntilOf, type Payment, type UndoName } from './payment.ts';
 import type { Money } from '../../money.ts';
 
-export function authorisationOf(payment: Payment, returnUrl: string): BankOperation {
+/** The last day of a consent ends in the time zone. */
+export function authorisationOf(payment: Payment, returnUrl: string, timeZone = 'UTC'): BankOperation {
   const { payer, amount, terminal, flow, makeRecurrent } = payment;
   const contact = contactOf(payer.contactInfo);
   const common = {
@@ -50,7 +51,7 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
     initiation: {
       by: 'payer',
       storesCard: makeRecurrent,
-      ...(makeRecurrent ? { stores: storedFor(payment.recurrentTerms) } : {}),
+      ...(makeRecurrent ? { stores: storedFor(payment.recurrentTerms, timeZone) } : {}),
       ...(savedBy ? { usesStored: true } : {}),
     },
     ...(payment.isSteppedUp ? { demandsChallenge: true } : {}),

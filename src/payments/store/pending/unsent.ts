@@ -21,8 +21,8 @@ const doubtUnsent = statement({
 });
 
 /**
- * This attempt and all before it have proved that no bank has done anything. Nothing is written if one before has not. An attempt that is
- * put back is made again, and so is the first, as the second.
+ * This attempt and all before it have proved that no bank has done anything. Nothing is written if one before has not, and an attempt
+ * that is put back is made again.
  */
 export async function storeUnsent(
   db: Database,

@@ -49,6 +49,11 @@ export function openPace(options: Options): Pace {
   const gate = openGate(nowMs, limits);
   let cancelNext: (() => void) | undefined;
   const letIn = (): Leave => gate.letIn(letInWaiting);
+  const waitIn = (queue: Queue, patienceMs: number) =>
+    new Promise<Leave | undefined>((answer) => {
+      queue.add(answer, (turnAway) => (patienceMs === Infinity ? () => {} : later(patienceMs, turnAway)));
+      letInWaiting();
+    });
 
   function letInWaiting(): void {
     cancelNext?.();
@@ -65,19 +70,6 @@ export function openPace(options: Options): Pace {
     }
   }
 
-  function wait({ waiting: queue }: Queue, patienceMs: number): Promise<Leave | undefined> {
-    return new Promise((answer) => {
-      const turnAway = () => {
-        queue.splice(queue.indexOf(waiting), 1);
-        answer(undefined);
-      };
-      const cancelTimer = patienceMs === Infinity ? () => {} : later(patienceMs, turnAway);
-      const waiting = { answer, cancelTimer };
-      queue.push(waiting);
-      letInWaiting();
-    });
-  }
-
   async function enterIfAllowed(
     queue: Queue,
     untilMs: number,
@@ -85,18 +77,14 @@ export function openPace(options: Options): Pace {
   ): Promise<Leave | undefined> {
     if (queues.isNext(queue) && gate.msToNext() <= 0) return letIn();
     const patienceMs = queues.takes(queue) ? Math.min(longestWaitMs, untilMs - nowMs()) : 0;
-    return patienceMs > 0 ? ifMayStill(wait(queue, patienceMs), mayStill) : undefined;
+    return patienceMs > 0 ? ifMayStill(waitIn(queue, patienceMs), mayStill) : undefined;
   }
 
   return {
     async enter({ rank, untilMs = Infinity, mayStill = () => true }) {
       const queue = queues.of[rank];
       const entered = await enterIfAllowed(queue, untilMs, mayStill);
-      if (entered) return entered;
-      const now = nowMs();
-      return {
-        againInMs: Math.max(Math.min(queue.nextTurnMs(now, gate.msEach()), untilMs) - now, soonestAgainMs),
-      };
+      return entered ?? queue.turnAway(nowMs(), gate.msEach(), untilMs);
     },
     waiting: queues.waiting,
     stop() {
@@ -124,14 +112,23 @@ async function ifMayStill(
 type Queue = ReturnType<typeof openQueue>;
 
 function openQueue() {
+  const waiting: Waiting[] = [];
   let lastTurnMs = 0;
   return {
-    waiting: [] as Waiting[],
-    /** After the one that was turned away before. */
-    nextTurnMs(now: number, msEach: number): number {
+    waiting,
+    add(answer: Waiting['answer'], afterPatience: (turnAway: () => void) => () => void): void {
+      const cancelTimer = afterPatience(() => {
+        waiting.splice(waiting.indexOf(added), 1);
+        answer(undefined);
+      });
+      const added = { answer, cancelTimer };
+      waiting.push(added);
+    },
+    /** It comes back after the one that was turned away before. */
+    turnAway(now: number, msEach: number, untilMs: number): TurnedAway {
       const turnMs = Math.max(lastTurnMs + msEach, now + soonestAgainMs);
       lastTurnMs = Math.min(turnMs, now + latestAgainMs);
-      return lastTurnMs;
+      return { againInMs: Math.max(Math.min(lastTurnMs, untilMs) - now, soonestAgainMs) };
     },
   };
 }

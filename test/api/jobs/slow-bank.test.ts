@@ -1,4 +1,4 @@
-// A bank that takes less than there is, or nothing: what waits for it holds up no other bank, is no failure, and is sent once.
+// A bank that takes less than there is, or is silent: what waits for it delays no other bank, and is sent once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Bank, BankResponse } from '../../../src/acquiring/domain/bank-port.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../../src/sandbox/bank/simulated-bank.ts';
