@@ -2,8 +2,17 @@
 import type { Currency } from '../money.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { MandateTerms } from '../receipts/domain/terms.ts';
-import { timeZoneOf } from './domain/settings.ts';
-import type { Consents } from './port.ts';
+import { timeZoneOf, type RecurringSettings } from './domain/settings.ts';
+
+type Deps = {
+  readonly db: Pick<Database, 'run'>;
+  readonly consents: {
+    settings(
+      db: Pick<Database, 'run'>,
+      shop: { readonly partyId: string; readonly shopId: string },
+    ): Promise<RecurringSettings>;
+  };
+};
 
 type Consented = {
   readonly partyId: string;
@@ -14,7 +23,7 @@ type Consented = {
 
 /** The same as that of the series which the consent starts. Read only if the consent names a last day. */
 export async function zoneOfConsent(
-  { db, consents }: { readonly db: Pick<Database, 'run'>; readonly consents: Pick<Consents, 'settings'> },
+  { db, consents }: Deps,
   { partyId, shopId, amount, recurrentTerms }: Consented,
 ): Promise<string> {
   if (recurrentTerms?.validUntil === undefined) return 'UTC';

@@ -1,5 +1,5 @@
-// The SQL of jobs, the same for every table that has them. A claim moves the wake_at of the earliest due rows to the end of the
-// lease, but for those that another node is claiming and those of full groups.
+// The SQL of jobs, the same for every table that has them. A claim leases the earliest due rows by moving their wake_at, but for
+// those that another node is claiming and those of full groups.
 import { list, text } from '../database/codec.ts';
 import { statement, stored, type Values } from '../database/statement.ts';
 
