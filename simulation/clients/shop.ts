@@ -309,6 +309,12 @@ export const smoothShopActions: readonly Action[] = [
       }),
   },
   {
+    name: 'create an invoice whose first charge is approved late',
+    weight: 0,
+    wish: (known, _chance, now) =>
+      newInvoice(known, now, { shop: 'TEST_EUR', amount: firstApprovedLate, lifeMs: 30 * 24 * hourMs }),
+  },
+  {
     name: 'agree to more',
     weight: 0,
     wish: (known, _chance, now) => {

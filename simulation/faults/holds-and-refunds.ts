@@ -108,6 +108,21 @@ const changeInvoiceRow =`,
       },
     ],
   },
+  'undo-forgotten': {
+    does: 'A charge before a step-up that is approved late is recorded, and never undone.',
+    edits: [{ within: 'startUndo', replace: ':amount_minor, :happened_at', by: ':amount_minor, null' }],
+  },
+  'undone-twice': {
+    does: 'The undoing of a charge gets another ID when it is sent again.',
+    edits: [
+      {
+        within: 'runUndoJob',
+        replace: 'const message = undoOf(payment, undo);',
+        by: `const { operationId, ...undoing } = undoOf(payment, undo);
+  const message = { ...undoing, operationId: attempt === 1 ? operationId : \`\${operationId}2\` };`,
+      },
+    ],
+  },
   'ended-hold-waits': {
     does: 'A report of the bank that a hold has ended is noted, and never applied.',
     edits: [
