@@ -1,5 +1,5 @@
 // A refund that undid a charge has failed at the bank, and is sent once more under an ID of its own: reconciliation expects it.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import { applyUpdate } from '../../../src/payments/updates/apply-update.ts';
 import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
@@ -77,47 +77,33 @@ const undone: readonly (readonly [first: string, repeated: string, make: () => P
   ],
 ];
 
-describe.each(undone)('a refund .%s that failed', (first, repeated, make) => {
-  let name: string;
-  let book: BookEntry[];
-  let line: BookEntry;
-  const differences = async (entries: readonly BookEntry[]) =>
-    (await differencesFrom(world.service, entries))
-      .filter(({ operationId }) => operationId.startsWith(name))
-      .map(({ class: found, operationId }) => [found, operationId]);
-  /** With the repeated refund, as another bank than the simulated one would list it. */
-  const withRepeated = (more: Partial<BookEntry> = {}): BookEntry[] => [...book, { ...line, ...more }];
-
-  beforeAll(async () => {
+test.each(undone)(
+  'a refund .%s that failed is expected once more, as .%s alone',
+  async (first, repeated, make) => {
     const paying = await make();
-    name = `${paying.id}.1`;
-    const before = await world.book();
-    expect(before.map(({ operationId }) => operationId)).toContain(`${name}.${first}`);
-    expect(await differences(before)).toEqual([]);
+    const name = `${paying.id}.1`;
+    const differences = async (entries: readonly BookEntry[]) =>
+      (await differencesFrom(world.service, entries))
+        .filter(({ operationId }) => operationId.startsWith(name))
+        .map(({ class: found, operationId }) => [found, operationId.slice(name.length + 1)]);
+    const book = await world.book();
+    const undoing = book.find(({ operationId }) => operationId === `${name}.${first}`);
+    if (!undoing) throw new Error('the refund is not in the report');
+    expect(await differences(book)).toEqual([]);
+
     bank.happens('refund', again);
     await failed(paying, first);
     expect(bank.sent.at(-1)).toMatchObject({ operationId: `${name}.${repeated}`, kind: 'refund' });
-    book = await world.book();
-    const undoing = book.find(({ operationId }) => operationId === `${name}.${first}`);
-    if (!undoing) throw new Error('the refund is not in the report');
+    expect(await differences(book)).toEqual([['missing_at_bank', repeated]]);
+
+    // As another bank than the simulated one would list it.
     const sequence = Math.max(...book.map((entry) => entry.sequence)) + 1;
-    line = { ...undoing, sequence, operationId: `${name}.${repeated}` };
-  });
-  test('is expected once more under its own ID', async () => {
-    expect(await differences(withRepeated())).toEqual([]);
-  });
-
-  test('is missed if the bank does not have the second one', async () => {
-    expect(await differences(book)).toEqual([['missing_at_bank', `${name}.${repeated}`]]);
-  });
-
-  test('is not expected of another amount, or twice', async () => {
-    const less = withRepeated({ amount: line.amount - 1 });
-    expect(await differences(less)).toEqual([['amount', `${name}.${repeated}`]]);
-    const twice = [
-      ...withRepeated(),
-      { ...line, sequence: line.sequence + 1, operationId: `${name}.${first}3` },
-    ];
-    expect(await differences(twice)).toEqual([['missing_here', `${name}.${first}3`]]);
-  });
-});
+    const line: BookEntry = { ...undoing, sequence, operationId: `${name}.${repeated}` };
+    expect(await differences([...book, line])).toEqual([]);
+    expect(await differences([...book, { ...line, amount: line.amount - 1 }])).toEqual([
+      ['amount', repeated],
+    ]);
+    const third = { ...line, sequence: sequence + 1, operationId: `${name}.${first}3` };
+    expect(await differences([...book, line, third])).toEqual([['missing_here', `${first}3`]]);
+  },
+);
