@@ -3207,6 +3207,16 @@ join json_to_recordset($5::json) as given (customer_id text, facts json) using (
 )
 select case when count(*) = json_array_length($1::json) then 0 else version_conflict() end as conflicts from moved;
 
+-- insert_imported_series
+with made as (
+insert into series (series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at, wake_at)
+select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at, wake_at from json_populate_recordset(null::series, $1::json)
+)
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select series_id, 1, 'series', party_id, changed_at, facts
+from json_to_recordset($1::json)
+as given (series_id text, party_id text, changed_at timestamptz, facts json);
+
 -- insert_invoice
 with claimed as materialized (
 select * from (
@@ -4326,6 +4336,9 @@ where claim.party_id = $1::text and claim.operation = 'createInvoiceTemplate' an
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, invoice_id text)
 cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = asked.invoice_id offset 0) as found;
+
+-- read_known_series
+select series_id from series where series_id in (select json_array_elements_text($1::json));
 
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact

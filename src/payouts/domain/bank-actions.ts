@@ -26,10 +26,9 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
     case 'payerNeeded':
       return notYet(withdrawal, now, `the bank answered ${answer.outcome}`);
     case 'unknown':
-      return notYet(withdrawal, now, answer.why);
     case 'notSent':
       // It was not sent, and waits for its turn.
-      if (answer.turnedAway) return { unknown: answer.why };
+      if ('turnedAway' in answer) return { unknown: answer.why };
       return notYet(withdrawal, now, answer.why);
   }
 }
