@@ -112,17 +112,6 @@ const changeInvoiceRow =`,
     does: 'A charge before a step-up that is approved late is recorded, and never undone.',
     edits: [{ within: 'startUndo', replace: ':amount_minor, :happened_at', by: ':amount_minor, null' }],
   },
-  'undone-twice': {
-    does: 'A charge that is undone is refunded a second time under another ID.',
-    edits: [
-      {
-        within: 'runUndoJob',
-        replace: 'const message = undoOf(payment, undo);',
-        by: `const message = undoOf(payment, undo);
-  await bank.send({ ...message, operationId: \`\${message.operationId}2\` });`,
-      },
-    ],
-  },
   'ended-hold-waits': {
     does: 'A report of the bank that a hold has ended is noted, and never applied.',
     edits: [
