@@ -10,6 +10,9 @@ import { real } from './world/take-over.ts';
 const memory = '--max-semi-space-size=64';
 const program = fileURLToPath(new URL('simulate.ts', import.meta.url));
 
+/** Before the counts of what happened in a world. */
+export const happenedMark = 'happened ';
+
 /** True if no world failed. Ends after the first that fails, never in the middle of a world. */
 export async function manyWorlds(options: {
   readonly end: { readonly ms: number } | { readonly worlds: number };
@@ -27,12 +30,16 @@ export async function manyWorlds(options: {
   let isWell = true;
   let worlds = 0;
   let operations = 0;
+  const happened = new Map<string, number>();
 
   function count(text: string): void {
     for (const [, of] of text.matchAll(/^seed \d+: (\d+) operations/gm)) {
       worlds += 1;
       operations += Number(of);
     }
+    for (const [, counts = ''] of text.matchAll(new RegExp(`^${happenedMark}(.*)$`, 'gm')))
+      for (const [what, times] of Object.entries(JSON.parse(counts) as Record<string, number>))
+        happened.set(what, (happened.get(what) ?? 0) + times);
   }
 
   async function worker(cluster: (typeof clusters)[number]): Promise<void> {
@@ -51,6 +58,8 @@ export async function manyWorlds(options: {
   await Promise.all(clusters.map(worker));
   const seconds = (real.nowMs() - startedMs) / 1_000;
   const rate = Math.round(operations / seconds);
+  const counted = [...happened].map(([what, times]) => `${what} ${times}`);
+  process.stdout.write(`In all worlds: ${counted.join(', ')}\n`);
   const isShort = isWell && asked !== undefined && worlds < asked;
   const verdict = isShort ? `ONLY ${worlds} OF ${asked} WORLDS RAN` : 'A WORLD FAILED, see above';
   process.stdout.write(

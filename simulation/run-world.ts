@@ -18,7 +18,8 @@ export type Report = {
   /** Steps until the first finding. */
   readonly stepsTaken: number;
   readonly operations: number;
-  readonly faults: number;
+  /** How often, of each kind. */
+  readonly happened: Readonly<Record<string, number>>;
   readonly statements: number;
   readonly batches: readonly number[];
   readonly tookMs: number;
@@ -63,7 +64,7 @@ export async function runWorld(cluster: Cluster, story: Story): Promise<Report> 
     findings,
     stepsTaken: step,
     operations: world.operations(),
-    faults: world.faults(),
+    happened: world.happened(),
     statements: world.statements(),
     batches: world.batches,
     tookMs: real.nowMs() - startedMs,

@@ -3,7 +3,7 @@
 // Imported first, before the service is loaded.
 import { real } from './world/take-over.ts';
 import { availableParallelism } from 'node:os';
-import { manyWorlds } from './many-worlds.ts';
+import { happenedMark, manyWorlds } from './many-worlds.ts';
 import type { Report, Story } from './run-world.ts';
 import { buildSerialisersOnce } from './world/built-once.ts';
 import { enterCluster, startCluster, type Place } from './world/postgres/cluster.ts';
@@ -70,7 +70,8 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function summary({ operations, faults, statements, batches, tookMs }: Report): string {
+function summary({ operations, happened, statements, batches, tookMs }: Report): string {
+  const faults = Object.entries(happened).reduce((sum, [, times]) => sum + times, 0);
   const seconds = tookMs / 1_000;
   const rate = Math.round(operations / seconds);
   const ofSize = (least: number) => batches.filter((size) => size >= least).length;
@@ -107,6 +108,7 @@ async function severalWorlds(): Promise<boolean> {
       for (const line of storyOf(small.report)) print(`  ${line}`);
       print(`  trace of the smallest: ${small.report.trace}`);
     }
+    print(`${happenedMark}${JSON.stringify(report.happened)}`);
     print(`trace ${report.trace}`);
     return isWell;
   }

@@ -44,6 +44,8 @@ export type PaymentRow = Due & {
   /** The bank has approved the charge before the step-up as well. */
   readonly is_first_late: boolean;
   readonly is_first_undone: boolean;
+  /** The charges undone that did not decide it, with what was refunded of each; a hold was released. */
+  readonly undone: readonly (readonly [operation: string, minor: number | null])[];
   /** The bank has reported that its hold has ended. */
   readonly has_ended: boolean;
   /** What the refund in its place gave back. */
@@ -277,6 +279,8 @@ const sources: Record<keyof Books, Source> = {
         exists (${factsOf('payment_stepped_up')}) as is_stepped_up,
         exists (${factsOf('payment_undo_started')}) as is_first_late,
         exists (${factsOf('payment_undone')}) as is_first_undone,
+        coalesce((select json_agg(json_build_array(fact ->> 'operation', (fact -> 'amount' ->> 'minor')::float8))
+          from (${factsOf('payment_undone')}) as done), '[]') as undone,
         exists (select from exchange_note where what = 'holdEnded'
           and operation_id in (invoice_id || '.' || payment_id || '.a', invoice_id || '.' || payment_id || '.s')) as has_ended,
         (select max((fact -> 'amount' ->> 'minor')::float8) from (${factsOf('payment_given_back')}) as back) as given_back_minor

@@ -28,6 +28,8 @@ const stopped = 199_909;
 const notReversed = 199_918;
 /** The bank declines it unless the payer is challenged. */
 const wantsChallenge = 199_935;
+/** The same; two minutes later the bank reports that it has approved the first charge as well. */
+const firstApprovedLate = 199_945;
 /** Two minutes after a hold of this amount, the bank reports that it has ended. */
 const holdEnds = 199_943;
 /** More than the price after the first trial of a world. */
@@ -45,6 +47,8 @@ const amounts = [
   1_000_000,
   notReversed,
   wantsChallenge,
+  firstApprovedLate,
+  firstApprovedLate,
   holdEnds,
   silentAbout,
   silentAbout,
@@ -307,6 +311,12 @@ export const smoothShopActions: readonly Action[] = [
         ...firstInvoices[known.invoices.length],
         lifeMs: 30 * 24 * hourMs,
       }),
+  },
+  {
+    name: 'create an invoice whose first charge is approved late',
+    weight: 0,
+    wish: (known, _chance, now) =>
+      newInvoice(known, now, { shop: 'TEST_EUR', amount: firstApprovedLate, lifeMs: 30 * 24 * hourMs }),
   },
   {
     name: 'agree to more',

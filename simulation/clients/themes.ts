@@ -34,8 +34,9 @@ export const holdsAndRefunds: Theme = {
     ...forPayments,
     ['agree to more', 'parents'],
     ['create an ordinary invoice', 'invoices', 10],
+    ['create an invoice whose first charge is approved late', 'invoices', 12],
     ['hold money', 'holds', 4],
-    ['sell', 'payments', 10],
+    ['sell', 'payments', 12],
   ],
   likelier: {
     'create an invoice': 1.5,

@@ -108,6 +108,10 @@ const changeInvoiceRow =`,
       },
     ],
   },
+  'undo-forgotten': {
+    does: 'A charge before a step-up that is approved late is recorded, and never undone.',
+    edits: [{ within: 'startUndo', replace: ':amount_minor, :happened_at', by: ':amount_minor, null' }],
+  },
   'ended-hold-waits': {
     does: 'A report of the bank that a hold has ended is noted, and never applied.',
     edits: [

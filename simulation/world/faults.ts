@@ -39,7 +39,8 @@ export type Faults = {
   begin(): void;
   /** After this no fault happens. */
   stop(): void;
-  count(): number;
+  /** How often each kind has happened. */
+  counts(): Readonly<Record<string, number>>;
   /** The server has ended a connection by its own rule. */
   loseConnection(): void;
   /** Database connections lost so far. */
@@ -57,20 +58,20 @@ export function openFaults(options: { chance: Chance; trace: Trace; without: rea
     }),
   );
   let isOn = false;
-  let count = 0;
+  const counts: Record<string, number> = Object.fromEntries(Object.keys(faultKinds).map((kind) => [kind, 0]));
   let lostConnections = 0;
   return {
     happens(kind) {
       const happened = chance.isTrue(rates.get(kind) ?? 0) && isOn;
       if (!happened) return false;
-      count += 1;
+      counts[kind] = (counts[kind] ?? 0) + 1;
       if (kind.startsWith('connection lost')) lostConnections += 1;
       trace.add(`! ${kind}`);
       return true;
     },
     begin: () => void (isOn = true),
     stop: () => void (isOn = false),
-    count: () => count,
+    counts: () => counts,
     loseConnection: () => void (lostConnections += 1),
     lostConnections: () => lostConnections,
   };

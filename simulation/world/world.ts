@@ -43,7 +43,8 @@ export type World = {
   readonly findings: readonly Finding[];
   /** How many requests were answered 503. */
   unavailable(): number;
-  faults(): number;
+  /** How often each fault has happened, and what few payments do. */
+  happened(): Readonly<Record<string, number>>;
   statements(): number;
   /** How many changes each write had that was sent together with others. */
   readonly batches: readonly number[];
@@ -53,6 +54,7 @@ export type World = {
   end(): Promise<void>;
 };
 
+const firstChargeUndone = 'first charge of a stepped-up payment undone';
 const startMs = Date.UTC(2026, 0, 19, 10);
 const maxCalls = 16;
 const nodesUsual = 3;
@@ -314,7 +316,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       mails: postOffice.taken,
     },
     operations: () => calls.ended() + database.steps(),
-    faults: () => faults.count(),
+    happened: () => ({ ...faults.counts(), [firstChargeUndone]: departures.undone() }),
     statements: () => database.statements(),
     batches: database.batches,
     step,

@@ -3,9 +3,20 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Bank, BankOperation, BankResponse } from './domain/bank-port.ts';
+import { NoPlaceNow } from '../platform/jobs/job-table.ts';
 import { contentOf } from './exchange-log/domain/exchange.ts';
 import { isRemembered } from './exchange-log/domain/memory.ts';
 import { digestOf, findExchange } from './exchange-log/store/exchange-rows.ts';
+
+/** Used if the adapter does not say when. */
+const usualAgainMs = 5_000;
+
+/** For an answer that proves nothing. If the bank only takes no more now, the job has not failed. */
+export function unproved(why: string, answer?: BankResponse): OutcomeUnknown | NoPlaceNow {
+  if (answer?.outcome === 'notSent' && answer.turnedAway)
+    return new NoPlaceNow(why, answer.againInMs ?? usualAgainMs);
+  return new OutcomeUnknown(why, answer);
+}
 
 /** The bank's response proves nothing. The job is retried with growing delays, then stuck. */
 export class OutcomeUnknown extends Error {

@@ -5,7 +5,7 @@ import type { Cards } from '../cards/vault.ts';
 import { runCardJob } from '../cards/worker.ts';
 import type { Clock } from '../clock.ts';
 import { runBindingJob, type BindingJobDeps } from '../customers/worker.ts';
-import type { StoredBinding } from '../customers/store/bindings.ts';
+import { bankOfBinding, type StoredBinding } from '../customers/store/bindings.ts';
 import { standInFor as standInForBinding } from '../customers/domain/bank-operations.ts';
 import { bindingOfOperation } from '../customers/domain/binding.ts';
 import { bindingReturnUrlOf } from '../customers/binding-return-page.ts';
@@ -16,7 +16,8 @@ import { standInFor } from '../payments/domain/bank-operations.ts';
 import { paymentOfOperation, undoOfOperation } from '../payments/domain/payment.ts';
 import { runUndoJob } from '../payments/updates/undo-job.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
-import type { NewPayment } from '../payments/store/payments.ts';
+import { bankOfUndo } from '../payments/store/charge-undos.ts';
+import { bankOfPayment, type NewPayment } from '../payments/store/payments.ts';
 import { returnUrlOf } from '../payments/payment-return-page.ts';
 import type { Logger } from '../platform/log.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
@@ -32,7 +33,7 @@ import { runDestinationJob } from '../payouts/destination-worker.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
 import { withdrawalOfOperation } from '../payouts/domain/withdrawal.ts';
 import { runWithdrawalJob } from '../payouts/worker.ts';
-import type { StoredWithdrawal } from '../payouts/store/withdrawals.ts';
+import { bankOfWithdrawal, type StoredWithdrawal } from '../payouts/store/withdrawals.ts';
 
 /** Mail servers count connections. Emails that are only stored need none. */
 const maxEmails = 4;
@@ -128,12 +129,21 @@ export function jobHandlers({
       keys: ['invoice_id'],
       step: ({ key: [id = ''], clock }) => runInvoiceJob(database, id, clock.now()),
     },
-    payment: { keys: ['invoice_id', 'payment_id'], step: (job) => runPaymentJob(paymentDeps, job) },
+    payment: {
+      keys: ['invoice_id', 'payment_id'],
+      group: bankOfPayment,
+      step: (job) => runPaymentJob(paymentDeps, job),
+    },
     charge_undo: {
       keys: ['invoice_id', 'payment_id', 'operation'],
+      group: bankOfUndo,
       step: (job) => runUndoJob(paymentDeps, job),
     },
-    binding: { keys: ['customer_id', 'binding_id'], step: (job) => runBindingJob(bindingDeps, job) },
+    binding: {
+      keys: ['customer_id', 'binding_id'],
+      group: bankOfBinding,
+      step: (job) => runBindingJob(bindingDeps, job),
+    },
     card: { keys: ['card_id'], step: ({ key, clock }) => runCardJob(database, needs, key, clock.now()) },
     series: {
       keys: ['series_id'],
@@ -152,7 +162,11 @@ export function jobHandlers({
       keys: ['subscription_id'],
       step: (job) => runSubscriptionJob(subscriptionDeps, job),
     },
-    withdrawal: { keys: ['withdrawal_id'], step: (job) => runWithdrawalJob(withdrawalDeps, job) },
+    withdrawal: {
+      keys: ['withdrawal_id'],
+      group: bankOfWithdrawal,
+      step: (job) => runWithdrawalJob(withdrawalDeps, job),
+    },
   };
 }
 

@@ -11,7 +11,7 @@ import { isBindingFact } from './store/codec.ts';
 
 export type SeriesWriteDeps = {
   readonly charging: Pick<Charging, 'recordDecline'>;
-  readonly consents: Pick<Consents, 'startForBinding' | 'renew'>;
+  readonly consents: Pick<Consents, 'startForBinding' | 'renew' | 'settings'>;
 };
 
 /** Thrown to roll back: the consent to renew was revoked, stopped or renewed in the meantime. */

@@ -7,6 +7,7 @@ import type { Job } from '../platform/jobs/job-table.ts';
 import { consentRevoked, interpret, nextAction, type BindingChange } from './domain/bank-actions.ts';
 import { chargeOf, giveBackOf } from './domain/bank-operations.ts';
 import { isReturning, sendUntilOf, type Binding } from './domain/binding.ts';
+import { zoneOfConsent } from '../recurring/port.ts';
 import { ConsentRevoked, seriesWriteOf, type SeriesWriteDeps } from './series-writes.ts';
 import { reschedule, storeBindingFacts } from './store/binding-changes.ts';
 import { loadBinding, type StoredBinding } from './store/bindings.ts';
@@ -53,23 +54,28 @@ function jobOf(
   };
 }
 
-function nextStepOf(
-  { returnUrlOf }: BindingJobDeps,
+async function nextStepOf(
+  deps: BindingJobDeps,
   { binding, customer }: StoredBinding,
   now: Instant,
-): NextStep<StoredBinding, BindingChange> {
+): Promise<NextStep<StoredBinding, BindingChange>> {
+  const operationOf = async () =>
+    chargeOf(binding, deps.returnUrlOf(binding), await zoneOfConsent(deps, binding));
   const next = nextAction(binding, customer, now);
   switch (next.do) {
     case 'nothing':
       return { do: 'wait', until: null };
     case 'write':
       return { do: 'write', change: { facts: [next.fact] } };
-    case 'charge': {
-      const operation = chargeOf(binding, returnUrlOf(binding));
-      return { do: 'authorise', charge: binding, operation, sendUntil: sendUntilOf(binding) };
-    }
+    case 'charge':
+      return {
+        do: 'authorise',
+        charge: binding,
+        operation: await operationOf(),
+        sendUntil: sendUntilOf(binding),
+      };
     case 'inquire':
-      return { do: 'inquire', operation: chargeOf(binding, returnUrlOf(binding)) };
+      return { do: 'inquire', operation: await operationOf() };
     case 'reverse':
     case 'refund':
       return { do: 'followUp', operation: giveBackOf(binding, next.do) };

@@ -7,7 +7,7 @@ import {
 } from '../acquiring/authorisation/job.ts';
 import { isUndecided } from '../acquiring/authorisation/domain/challenge.ts';
 import { consentOver } from '../acquiring/authorisation/domain/payment-failure.ts';
-import type { Bank, Terminal } from '../acquiring/domain/bank-port.ts';
+import type { Bank, BankOperation, Terminal } from '../acquiring/domain/bank-port.ts';
 import type { OperationUpdate } from '../acquiring/domain/bank-updates.ts';
 import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
 import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
@@ -28,6 +28,7 @@ import {
 import { authorisationOf, followUpOf } from './domain/bank-operations.ts';
 import { openExchangeOf } from './domain/exchanges/exchanges.ts';
 import { operationIdOf, sendUntilOf, type Payment } from './domain/payment.ts';
+import { zoneOfConsent } from '../recurring/port.ts';
 import { seriesEffectsOf } from './domain/series-effects.ts';
 import { applyUpdate } from './updates/apply-update.ts';
 import { seriesWriteOf, successOf, type SeriesWriteDeps } from './series-writes.ts';
@@ -101,7 +102,11 @@ function jobOf(
   };
 }
 
-function nextStepOf(deps: JobDeps, stored: Loaded, now: Instant): NextStep<Loaded, PaymentChange> {
+async function nextStepOf(
+  deps: JobDeps,
+  stored: Loaded,
+  now: Instant,
+): Promise<NextStep<Loaded, PaymentChange>> {
   const { payment } = stored;
   const next = nextAction(payment, now);
   switch (next.do) {
@@ -114,20 +119,24 @@ function nextStepOf(deps: JobDeps, stored: Loaded, now: Instant): NextStep<Loade
     case 'fundRefund':
       return { do: 'run', run: () => fundRefund(deps, stored, next, now) };
     case 'authorise':
-      return { do: 'authorise', ...authorising(deps, stored) };
+      return { do: 'authorise', ...authorising(deps, stored, await authorisationBy(deps, payment)) };
     case 'inquire':
-      return { do: 'inquire', operation: authorisationOf(payment, deps.returnUrlOf(payment)) };
+      return { do: 'inquire', operation: await authorisationBy(deps, payment) };
     default:
       return { do: 'followUp', operation: followUpOf(payment, next) };
   }
 }
 
-function authorising(deps: JobDeps, { payment, created }: Loaded) {
+async function authorisationBy(deps: JobDeps, payment: Payment): Promise<BankOperation> {
+  return authorisationOf(payment, deps.returnUrlOf(payment), await zoneOfConsent(deps, payment));
+}
+
+function authorising(deps: JobDeps, { payment, created }: Loaded, operation: BankOperation) {
   const { db, charging } = deps;
   const { payer, state } = payment;
   const authorisation = {
     charge: payment,
-    operation: authorisationOf(payment, deps.returnUrlOf(payment)),
+    operation,
     sendUntil: sendUntilOf(payment),
     isUnwanted: 'cancelReason' in state && state.cancelReason !== undefined,
   };
@@ -162,7 +171,7 @@ async function interpretHeard(
 ): Promise<Exclude<Interpretation, { inquire: unknown }>> {
   const meaning = interpret(payment, heard.answer, heard.at);
   if ('unknown' in meaning && 'seriesId' in payment.payer && isUnseen(heard))
-    await storeUnsent(deps.db, payment, heard.attempt);
+    await storeUnsent(deps.db, payment, heard.attempt, 'turnedAway' in heard.answer);
   if (!('inquire' in meaning)) return meaning;
   const bank = await deps.bankOf(payment);
   const inquired = await bank.inquire({

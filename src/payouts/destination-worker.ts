@@ -5,7 +5,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
 import { checkIdOf, interpret } from './domain/destination.ts';
 import { findDestination, letRest, storeDestinationFact } from './store/destinations.ts';
-import { sendOrInquire } from '../acquiring/send-or-inquire.ts';
+import { sendOrInquire, unproved } from '../acquiring/send-or-inquire.ts';
 
 /** The bank's response proves nothing. The job is retried with growing delays, then stuck. */
 class CardCheckPending extends Error {
@@ -34,8 +34,9 @@ export async function runDestinationJob(
     currency,
     card: { token: destination.cardToken },
   } as const;
-  const meaning = interpret(await sendOrInquire({ db, bank, operation, attempt, now: clock.now() }));
-  if ('unknown' in meaning) throw new CardCheckPending(meaning.unknown);
+  const answer = await sendOrInquire({ db, bank, operation, attempt, now: clock.now() });
+  const meaning = interpret(answer);
+  if ('unknown' in meaning) throw unproved(meaning.unknown, answer);
   await storeDestinationFact(db, stored, meaning.fact, clock.now());
   if (meaning.fact.type === 'destination_check_failed')
     throw new CardCheckPending(`the check was inconclusive, code ${meaning.fact.code}`);

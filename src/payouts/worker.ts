@@ -13,7 +13,7 @@ import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './do
 import { askBank } from './ask-bank.ts';
 import { returnWithdrawal } from './return-withdrawal.ts';
 import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
-import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
+import { unproved } from '../acquiring/send-or-inquire.ts';
 import { defined } from '../defined.ts';
 
 export type WithdrawalJobDeps = {
@@ -49,8 +49,7 @@ export async function runWithdrawalJob(
     answer === 'blocked'
       ? blockedOutcome(withdrawal, clock.now())
       : interpret(withdrawal, answer, clock.now());
-  if ('unknown' in meaning)
-    throw new OutcomeUnknown(meaning.unknown, answer === 'blocked' ? undefined : answer);
+  if ('unknown' in meaning) throw unproved(meaning.unknown, answer === 'blocked' ? undefined : answer);
   if ('again' in meaning) return reschedule(db, stored, meaning.again);
   const returned = answer !== 'blocked' && answer.outcome === 'approved' ? answer.returned : undefined;
   const endedAt = clock.now();
@@ -79,8 +78,7 @@ async function lookForReturn(deps: WithdrawalJobDeps, stored: StoredWithdrawal, 
   const payout = payoutOf(withdrawal);
   const bank = await deps.banks.bankOf(payout.terminal);
   const answer = await bank.inquire(payout);
-  if (answer.outcome === 'unknown' || answer.outcome === 'notSent')
-    throw new OutcomeUnknown(answer.why, answer);
+  if (answer.outcome === 'unknown' || answer.outcome === 'notSent') throw unproved(answer.why, answer);
   const returned = answer.outcome === 'approved' ? answer.returned : undefined;
   if (!returned) return reschedule(deps.db, stored, null);
   await recordReturn(deps, stored, returned, clock.now());

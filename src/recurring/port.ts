@@ -24,6 +24,7 @@ import type { RecurringSettings } from './domain/settings.ts';
 
 export type { StoredSeries };
 export { importingSeries, type SeriesImport } from './import-series.ts';
+export { zoneOfConsent } from './zone-of-consent.ts';
 
 /** The payment with which a payer, present and authenticated, allowed later charges of their card. */
 export type Consent = {

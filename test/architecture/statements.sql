@@ -246,1123 +246,1137 @@ where exchange_note.noted_at <= $5::timestamptz returning note_key;
 
 -- claim_due_binding
 with due as (
-select customer_id, binding_id, party_id, wake_at as due_at from binding
-where wake_at <= (select $1::timestamptz)
+select customer_id, binding_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from binding
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update binding as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_binding_1
 with due as (
-select customer_id, binding_id, party_id, wake_at as due_at from binding
-where wake_at <= (select $1::timestamptz)
+select customer_id, binding_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from binding
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update binding as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_binding_2
 with due as (
-select customer_id, binding_id, party_id, wake_at as due_at from binding
-where wake_at <= (select $1::timestamptz)
+select customer_id, binding_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from binding
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update binding as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_binding_3
 with due as (
-select customer_id, binding_id, party_id, wake_at as due_at from binding
-where wake_at <= (select $1::timestamptz)
+select customer_id, binding_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from binding
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update binding as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_binding_4
 with due as (
-select customer_id, binding_id, party_id, wake_at as due_at from binding
-where wake_at <= (select $1::timestamptz)
+select customer_id, binding_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from binding
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update binding as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_binding_8
 with due as (
-select customer_id, binding_id, party_id, wake_at as due_at from binding
-where wake_at <= (select $1::timestamptz)
+select customer_id, binding_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from binding
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update binding as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_binding_of_party
 with due as (
-select customer_id, binding_id, party_id, wake_at as due_at from binding
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
+select customer_id, binding_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from binding
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update binding as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
 returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_card
 with due as (
-select card_id, party_id, wake_at as due_at from card
-where wake_at <= (select $1::timestamptz)
+select card_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from card
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update card as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_card_1
 with due as (
-select card_id, party_id, wake_at as due_at from card
-where wake_at <= (select $1::timestamptz)
+select card_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from card
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update card as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_card_2
 with due as (
-select card_id, party_id, wake_at as due_at from card
-where wake_at <= (select $1::timestamptz)
+select card_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from card
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update card as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_card_3
 with due as (
-select card_id, party_id, wake_at as due_at from card
-where wake_at <= (select $1::timestamptz)
+select card_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from card
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update card as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_card_4
 with due as (
-select card_id, party_id, wake_at as due_at from card
-where wake_at <= (select $1::timestamptz)
+select card_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from card
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update card as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_card_8
 with due as (
-select card_id, party_id, wake_at as due_at from card
-where wake_at <= (select $1::timestamptz)
+select card_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from card
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update card as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_card_of_party
 with due as (
-select card_id, party_id, wake_at as due_at from card
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
+select card_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from card
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce('', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update card as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.card_id = clocked.card_id
 returning json_build_array(clocked.card_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_charge_undo
 with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, operation, party_id, wake_at as due_at, coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') as slot_group from charge_undo
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
 returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_charge_undo_1
 with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, operation, party_id, wake_at as due_at, coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') as slot_group from charge_undo
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
 returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_charge_undo_2
 with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, operation, party_id, wake_at as due_at, coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') as slot_group from charge_undo
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
 returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_charge_undo_3
 with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, operation, party_id, wake_at as due_at, coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') as slot_group from charge_undo
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
 returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_charge_undo_4
 with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, operation, party_id, wake_at as due_at, coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') as slot_group from charge_undo
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
 returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_charge_undo_8
 with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, operation, party_id, wake_at as due_at, coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') as slot_group from charge_undo
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update charge_undo as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
 returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_charge_undo_of_party
 with due as (
-select invoice_id, payment_id, operation, party_id, wake_at as due_at from charge_undo
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
+select invoice_id, payment_id, operation, party_id, wake_at as due_at, coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') as slot_group from charge_undo
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce((select terms -> 'terminal' ->> 'bankId' from payment
+where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id), '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update charge_undo as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id and claimed.operation = clocked.operation
 returning json_build_array(clocked.invoice_id, clocked.payment_id, clocked.operation) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_destination
 with due as (
-select destination_id, party_id, wake_at as due_at from destination
-where wake_at <= (select $1::timestamptz)
+select destination_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from destination
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update destination as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_destination_1
 with due as (
-select destination_id, party_id, wake_at as due_at from destination
-where wake_at <= (select $1::timestamptz)
+select destination_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from destination
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update destination as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_destination_2
 with due as (
-select destination_id, party_id, wake_at as due_at from destination
-where wake_at <= (select $1::timestamptz)
+select destination_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from destination
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update destination as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_destination_3
 with due as (
-select destination_id, party_id, wake_at as due_at from destination
-where wake_at <= (select $1::timestamptz)
+select destination_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from destination
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update destination as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_destination_4
 with due as (
-select destination_id, party_id, wake_at as due_at from destination
-where wake_at <= (select $1::timestamptz)
+select destination_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from destination
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update destination as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_destination_8
 with due as (
-select destination_id, party_id, wake_at as due_at from destination
-where wake_at <= (select $1::timestamptz)
+select destination_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from destination
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update destination as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_destination_of_party
 with due as (
-select destination_id, party_id, wake_at as due_at from destination
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
+select destination_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from destination
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce('', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update destination as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_invoice
 with due as (
-select invoice_id, party_id, wake_at as due_at from invoice
-where wake_at <= (select $1::timestamptz)
+select invoice_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from invoice
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update invoice as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_invoice_1
 with due as (
-select invoice_id, party_id, wake_at as due_at from invoice
-where wake_at <= (select $1::timestamptz)
+select invoice_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from invoice
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update invoice as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_invoice_2
 with due as (
-select invoice_id, party_id, wake_at as due_at from invoice
-where wake_at <= (select $1::timestamptz)
+select invoice_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from invoice
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update invoice as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_invoice_3
 with due as (
-select invoice_id, party_id, wake_at as due_at from invoice
-where wake_at <= (select $1::timestamptz)
+select invoice_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from invoice
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update invoice as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_invoice_4
 with due as (
-select invoice_id, party_id, wake_at as due_at from invoice
-where wake_at <= (select $1::timestamptz)
+select invoice_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from invoice
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update invoice as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_invoice_8
 with due as (
-select invoice_id, party_id, wake_at as due_at from invoice
-where wake_at <= (select $1::timestamptz)
+select invoice_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from invoice
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update invoice as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_invoice_of_party
 with due as (
-select invoice_id, party_id, wake_at as due_at from invoice
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
+select invoice_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from invoice
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce('', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update invoice as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id
 returning json_build_array(clocked.invoice_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payer_email
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from payer_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payer_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payer_email_1
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from payer_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payer_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payer_email_2
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from payer_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payer_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payer_email_3
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from payer_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payer_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payer_email_4
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from payer_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payer_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payer_email_8
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from payer_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payer_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payer_email_of_party
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from payer_email
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce('', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payer_email as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payment
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payment as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_1
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payment
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payment as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_2
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payment
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payment as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_3
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payment
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payment as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_4
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payment
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payment as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_8
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payment
-where wake_at <= (select $1::timestamptz)
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payment as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_of_party
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at from payment
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update payment as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
 returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_series
 with due as (
-select series_id, party_id, wake_at as due_at from series
-where wake_at <= (select $1::timestamptz)
+select series_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from series
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update series as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_series_1
 with due as (
-select series_id, party_id, wake_at as due_at from series
-where wake_at <= (select $1::timestamptz)
+select series_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from series
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update series as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_series_2
 with due as (
-select series_id, party_id, wake_at as due_at from series
-where wake_at <= (select $1::timestamptz)
+select series_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from series
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update series as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_series_3
 with due as (
-select series_id, party_id, wake_at as due_at from series
-where wake_at <= (select $1::timestamptz)
+select series_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from series
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update series as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_series_4
 with due as (
-select series_id, party_id, wake_at as due_at from series
-where wake_at <= (select $1::timestamptz)
+select series_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from series
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update series as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_series_8
 with due as (
-select series_id, party_id, wake_at as due_at from series
-where wake_at <= (select $1::timestamptz)
+select series_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from series
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update series as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_series_of_party
 with due as (
-select series_id, party_id, wake_at as due_at from series
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
+select series_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from series
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce('', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update series as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.series_id = clocked.series_id
 returning json_build_array(clocked.series_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_subscription
 with due as (
-select subscription_id, party_id, wake_at as due_at from subscription
-where wake_at <= (select $1::timestamptz)
+select subscription_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update subscription as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_subscription_1
 with due as (
-select subscription_id, party_id, wake_at as due_at from subscription
-where wake_at <= (select $1::timestamptz)
+select subscription_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update subscription as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_subscription_2
 with due as (
-select subscription_id, party_id, wake_at as due_at from subscription
-where wake_at <= (select $1::timestamptz)
+select subscription_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update subscription as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_subscription_3
 with due as (
-select subscription_id, party_id, wake_at as due_at from subscription
-where wake_at <= (select $1::timestamptz)
+select subscription_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update subscription as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_subscription_4
 with due as (
-select subscription_id, party_id, wake_at as due_at from subscription
-where wake_at <= (select $1::timestamptz)
+select subscription_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update subscription as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_subscription_8
 with due as (
-select subscription_id, party_id, wake_at as due_at from subscription
-where wake_at <= (select $1::timestamptz)
+select subscription_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update subscription as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_subscription_of_party
 with due as (
-select subscription_id, party_id, wake_at as due_at from subscription
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
+select subscription_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce('', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update subscription as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.subscription_id = clocked.subscription_id
 returning json_build_array(clocked.subscription_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_withdrawal
 with due as (
-select withdrawal_id, party_id, wake_at as due_at from withdrawal
-where wake_at <= (select $1::timestamptz)
+select withdrawal_id, party_id, wake_at as due_at, coalesce(terms -> 'route' ->> 'bankId', '') as slot_group from withdrawal
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'route' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update withdrawal as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_withdrawal_1
 with due as (
-select withdrawal_id, party_id, wake_at as due_at from withdrawal
-where wake_at <= (select $1::timestamptz)
+select withdrawal_id, party_id, wake_at as due_at, coalesce(terms -> 'route' ->> 'bankId', '') as slot_group from withdrawal
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'route' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update withdrawal as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_withdrawal_2
 with due as (
-select withdrawal_id, party_id, wake_at as due_at from withdrawal
-where wake_at <= (select $1::timestamptz)
+select withdrawal_id, party_id, wake_at as due_at, coalesce(terms -> 'route' ->> 'bankId', '') as slot_group from withdrawal
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'route' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update withdrawal as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_withdrawal_3
 with due as (
-select withdrawal_id, party_id, wake_at as due_at from withdrawal
-where wake_at <= (select $1::timestamptz)
+select withdrawal_id, party_id, wake_at as due_at, coalesce(terms -> 'route' ->> 'bankId', '') as slot_group from withdrawal
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'route' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update withdrawal as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_withdrawal_4
 with due as (
-select withdrawal_id, party_id, wake_at as due_at from withdrawal
-where wake_at <= (select $1::timestamptz)
+select withdrawal_id, party_id, wake_at as due_at, coalesce(terms -> 'route' ->> 'bankId', '') as slot_group from withdrawal
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'route' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update withdrawal as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_withdrawal_8
 with due as (
-select withdrawal_id, party_id, wake_at as due_at from withdrawal
-where wake_at <= (select $1::timestamptz)
+select withdrawal_id, party_id, wake_at as due_at, coalesce(terms -> 'route' ->> 'bankId', '') as slot_group from withdrawal
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'route' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update withdrawal as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_withdrawal_of_party
 with due as (
-select withdrawal_id, party_id, wake_at as due_at from withdrawal
-where wake_at <= $1::timestamptz and party_id = $2::text
-order by wake_at limit $3::int4 for update skip locked
+select withdrawal_id, party_id, wake_at as due_at, coalesce(terms -> 'route' ->> 'bankId', '') as slot_group from withdrawal
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce(terms -> 'route' ->> 'bankId', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
 )
 update withdrawal as claimed
-set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.withdrawal_id = clocked.withdrawal_id
 returning json_build_array(clocked.withdrawal_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until;
+claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_idempotency_key
 insert into idempotency_key (owner_id, idempotency_key, request_hash, created_at)
@@ -1836,8 +1850,8 @@ or clears and credits_posted - debits_posted <> debits_pending;
 
 -- count_unsent_attempt
 update payment set unsent_attempts = $1::int4
-where invoice_id = $2::text and payment_id = $3::text and status = 'authorising' and attempts = $1::int4
-and unsent_attempts in ($1::int4 - 1, -$1::int4);
+where invoice_id = $2::text and payment_id = $3::text and status = 'authorising' and attempts = $4::int4
+and unsent_attempts in ($4::int4 - 1, -$4::int4);
 
 -- count_waiting_refunds
 select count(*) as waiting from waiting_refund where party_id = $1::text and shop_id = $2::text;
@@ -3196,6 +3210,16 @@ join json_to_recordset($5::json) as given (customer_id text, facts json) using (
 )
 select case when count(*) = json_array_length($1::json) then 0 else version_conflict() end as conflicts from moved;
 
+-- insert_imported_series
+with made as (
+insert into series (series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at, wake_at)
+select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at, wake_at from json_populate_recordset(null::series, $1::json)
+)
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select series_id, 1, 'series', party_id, changed_at, facts
+from json_to_recordset($1::json)
+as given (series_id text, party_id text, changed_at timestamptz, facts json);
+
 -- insert_invoice
 with claimed as materialized (
 select * from (
@@ -3826,6 +3850,46 @@ select aggregate_id, webhook_id from webhook_queue as queue
 where not exists (select from webhook where webhook.webhook_id = queue.webhook_id) limit $1::int4)
 returning aggregate_id;
 
+-- put_back_binding
+update binding set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- put_back_card
+update card set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- put_back_charge_undo
+update charge_undo set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and operation = $3::json ->> 2 and attempts = $4::int4 and wake_at is not null;
+
+-- put_back_destination
+update destination set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- put_back_invoice
+update invoice set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- put_back_payer_email
+update payer_email set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- put_back_payment
+update payment set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- put_back_series
+update series set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- put_back_subscription
+update subscription set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- put_back_withdrawal
+update withdrawal set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
 -- put_branding
 insert into branding (party_id, shop_id, accent, logo, terms_url, privacy_url)
 values ($1::text, $2::text, $3::text, $4::bytea, $5::text, $6::text)
@@ -4275,6 +4339,9 @@ where claim.party_id = $1::text and claim.operation = 'createInvoiceTemplate' an
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, invoice_id text)
 cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = asked.invoice_id offset 0) as found;
+
+-- read_known_series
+select series_id from series where series_id in (select json_array_elements_text($1::json));
 
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact

@@ -43,6 +43,7 @@ const madePayments = [
   'held',
   'capturing',
   'captured',
+  'refunding',
   'cancelling',
   'cancelled',
   'refunded',

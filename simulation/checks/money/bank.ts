@@ -119,7 +119,7 @@ function withFirst(
     currency,
   };
   const wholly = lines.map((one) => [...one, first, undone]);
-  if (is_first_undone) return wholly;
+  if (is_first_undone || (is_first_late && isSettled)) return wholly;
   const half = lines.map((one) => [...one, first]);
   if (is_first_late) return [...half, ...wholly];
   return isSettled ? lines : [...lines, ...half];

@@ -59,7 +59,7 @@ function expectedOf(
 ): Expected[] {
   const payments = new Map(books.payments.map((one) => [`${one.invoice_id}.${one.payment_id}`, one]));
   return [
-    ...books.payments.map(ofPayment),
+    ...books.payments.flatMap((payment) => [ofPayment(payment), ...ofUndone(payment)]),
     ...books.refunds.flatMap((refund) => {
       const payment = payments.get(`${refund.invoice_id}.${refund.payment_id}`);
       return payment ? [ofRefund(refund, payment)] : [];
@@ -138,6 +138,18 @@ function ofPayment(payment: PaymentRow): Expected {
     }
   };
   return object('payment', payment.invoice_id, operation, [lines()], payment.payment_id);
+}
+
+/** In and out, and the shop keeps what it has. */
+function ofUndone(payment: PaymentRow): Expected[] {
+  const { uncleared, settlement } = accountsOf(payment);
+  return payment.undone.flatMap(([name, minor]) => {
+    if (minor === null) return [];
+    const operation = `payment/${payment.payment_id}/${name}`;
+    const charge = single(operation, 'undone_charge', uncleared, settlement, minor);
+    const back = { ...charge, step: 'undone_refund', debit: settlement, credit: uncleared };
+    return [object('undone charge', payment.invoice_id, operation, [[charge, back]], payment.payment_id)];
+  });
 }
 
 function ofRefund(refund: RefundRow, payment: PaymentRow): Expected {

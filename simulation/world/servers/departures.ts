@@ -32,6 +32,9 @@ export function openDepartures() {
         if (places.includes(place)) places.splice(places.indexOf(place), 1);
       };
     },
+    /** How many charges before a step-up a bank was asked to undo. */
+    undone: () =>
+      new Set(left.flatMap(({ operationId }) => (/\.f$/.test(operationId) ? [operationId] : []))).size,
     hears(operationId: string, heard: Exchange): void {
       if (heard.kind !== 'answer' || heard.status !== 200) return;
       const { outcome } = JSON.parse(heard.body.toString()) as { readonly outcome?: unknown };

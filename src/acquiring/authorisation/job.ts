@@ -4,7 +4,7 @@ import type { Clock, Instant } from '../../clock.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import type { Bank, BankOperation, BankResponse, Terminal } from '../domain/bank-port.ts';
 import { isProvedUndone, mayReroute, rerouted, type Reroutable } from '../domain/routing/reroute.ts';
-import { OutcomeUnknown, sendOrInquire } from '../send-or-inquire.ts';
+import { sendOrInquire, unproved } from '../send-or-inquire.ts';
 import { isNotFinal, type NotFinal } from './domain/authorisation.ts';
 
 const stepsInARow = 5;
@@ -15,7 +15,10 @@ export type AuthorisationJob<Stored extends object, Change extends object> = {
   /** For an error. */
   readonly name: string;
   readonly load: () => Promise<Stored | undefined>;
-  readonly nextStep: (stored: Stored, now: Instant) => NextStep<Stored, Change>;
+  readonly nextStep: (
+    stored: Stored,
+    now: Instant,
+  ) => NextStep<Stored, Change> | Promise<NextStep<Stored, Change>>;
   readonly bankOf: (stored: Stored) => Promise<Bank>;
   readonly interpret: (
     stored: Stored,
@@ -97,7 +100,7 @@ async function takeStep<Stored extends object, Change extends object>(
   stored: Stored,
 ): Promise<Stored | undefined> {
   const now = run.clock.now();
-  const step = job.nextStep(stored, now);
+  const step = await job.nextStep(stored, now);
   switch (step.do) {
     case 'wait':
       await job.reschedule(stored, step.until);
@@ -162,7 +165,7 @@ async function tryAgain<Stored extends object>(
   meaning: NotFinal,
   answer: BankResponse | undefined,
 ): Promise<undefined> {
-  if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown, answer);
+  if ('unknown' in meaning) throw unproved(meaning.unknown, answer);
   await reschedule(stored, meaning.again);
 }
 

@@ -109,8 +109,8 @@ export function openProbe(options: ProbeOptions) {
     stop: () => link.stop(),
 
     async put(id: string, message: object, wrong?: Tampering): Promise<Answer> {
-      const leave = await pace.enter({ goesFirst: false });
-      if (leave === 'turned away') throw new CheckFailed('the checks have been stopped');
+      const leave = await pace.enter({ rank: 'begins' });
+      if ('againInMs' in leave) throw new CheckFailed('the checks have been stopped');
       const answer = await send('PUT', targetOf(id), JSON.stringify(message), wrong).finally(leave);
       const { outcome } = answer.body;
       if (answer.status === 200 && typeof outcome === 'string' && 'kind' in message) {

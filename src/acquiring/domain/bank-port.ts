@@ -211,6 +211,8 @@ export type BankResponse =
       readonly noBytesSent?: true;
       readonly notDone?: true;
       readonly turnedAway?: true;
+      /** When the bank may take what was turned away. */
+      readonly againInMs?: number;
       readonly isUnauthorised?: true;
       readonly notBuilt?: true;
     };

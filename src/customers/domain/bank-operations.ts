@@ -1,4 +1,4 @@
-// The messages to the bank about a binding, built from its state alone: a repeat has the same content.
+// The messages to the bank about a binding, built from its state and the zone of its shop: a repeat has the same content.
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankOperation, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
 import { wantedVerification } from '../../acquiring/domain/missing-ability.ts';
@@ -8,8 +8,8 @@ import type { Money } from '../../money.ts';
 import { storedFor } from '../../recurring/domain/stored-for.ts';
 import { bindingOperationId, sendUntilOf, type Binding } from './binding.ts';
 
-/** Later charges come without the payer present, so the payer always authenticates now. */
-export function chargeOf(binding: Binding, returnUrl: string): BankOperation {
+/** Later charges come without the payer present, so the payer always authenticates now. The last day of a consent ends in the time zone. */
+export function chargeOf(binding: Binding, returnUrl: string, timeZone = 'UTC'): BankOperation {
   const { amount, terminal, card, email } = binding;
   const authenticationAmount = agreedAmount(binding);
   return {
@@ -20,7 +20,7 @@ export function chargeOf(binding: Binding, returnUrl: string): BankOperation {
     amount,
     card: { token: card.token, session: card.session },
     capture: true,
-    initiation: { by: 'payer', storesCard: true, stores: storedFor(binding.recurrentTerms) },
+    initiation: { by: 'payer', storesCard: true, stores: storedFor(binding.recurrentTerms, timeZone) },
     authentication: 'required',
     ...defined({ authenticationAmount }),
     returnUrl,

@@ -55,6 +55,9 @@ export type StoredBinding = {
   readonly seriesId?: string;
 };
 
+/** Its jobs wait for this bank. */
+export const bankOfBinding = "terms -> 'terminal' ->> 'bankId'";
+
 export const bindingColumnList = columnList(bindingColumns, 'binding');
 
 const ofCustomer = {

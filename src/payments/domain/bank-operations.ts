@@ -24,7 +24,8 @@ import type { Payer } from './payer/payer.ts';
 
 type AbsentPayer = Payer & { readonly type: 'recurrent' | 'customer' };
 
-export function authorisationOf(payment: Payment, returnUrl: string): BankOperation {
+/** The last day of a consent ends in the time zone. */
+export function authorisationOf(payment: Payment, returnUrl: string, timeZone = 'UTC'): BankOperation {
   const { payer, amount, terminal, flow, makeRecurrent } = payment;
   const contact = contactOf(payer.contactInfo);
   const common = {
@@ -55,7 +56,7 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
     initiation: {
       by: 'payer',
       storesCard: makeRecurrent,
-      ...(makeRecurrent ? { stores: storedFor(payment.recurrentTerms) } : {}),
+      ...(makeRecurrent ? { stores: storedFor(payment.recurrentTerms, timeZone) } : {}),
       ...(savedBy ? { usesStored: true } : {}),
     },
     ...(payment.isSteppedUp ? { demandsChallenge: true } : {}),

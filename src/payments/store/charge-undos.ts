@@ -28,6 +28,10 @@ export type ChargeUndo = {
   readonly isRefused: boolean;
 };
 
+/** Its jobs wait for this bank. */
+export const bankOfUndo = `(select terms -> 'terminal' ->> 'bankId' from payment
+          where payment.invoice_id = charge_undo.invoice_id and payment.payment_id = charge_undo.payment_id)`;
+
 const key = {
   invoice_id: 'text',
   payment_id: 'text',

@@ -82,6 +82,9 @@ const readUsedAuthentication = statement({
 /** By whichever case the merchant writes it in. */
 const nameOf = (dsTransId: string) => dsTransId.toLowerCase();
 
+/** Its jobs wait for this bank. */
+export const bankOfPayment = "terms -> 'terminal' ->> 'bankId'";
+
 export async function isAuthenticationUsed(
   db: Database,
   partyId: string,

@@ -4,7 +4,7 @@ import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import { notFinal } from '../../acquiring/authorisation/domain/authorisation.ts';
 import type { Bank } from '../../acquiring/domain/bank-port.ts';
 import { hearAfterEnd } from '../../acquiring/exchange-log/hear-late-answer.ts';
-import { OutcomeUnknown, sendOrInquire } from '../../acquiring/send-or-inquire.ts';
+import { sendOrInquire, unproved } from '../../acquiring/send-or-inquire.ts';
 import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Job } from '../../platform/jobs/job-table.ts';
@@ -46,6 +46,6 @@ export async function runUndoJob(
     return storeUndoRefusal(db, payment, undo, fact, at, answer);
   }
   const meaning = notFinal(answer, at);
-  if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown, answer);
+  if ('unknown' in meaning) throw unproved(meaning.unknown, answer);
   await rescheduleUndo(db, payment, undo, meaning.again);
 }

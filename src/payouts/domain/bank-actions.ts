@@ -10,7 +10,7 @@ import type { Withdrawal, WithdrawalEnd } from './withdrawal.ts';
 export type Interpretation =
   | { readonly fact: WithdrawalEnd }
   | { readonly again: Instant; readonly why: string }
-  /** The outcome is unknown after a day of queries: the job fails, and an operator has to find out. */
+  /** The outcome is unknown after a day of queries: the job fails, and an operator has to find out. Or the bank takes no more now. */
   | { readonly unknown: string };
 
 export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Instant): Interpretation {
@@ -30,6 +30,8 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
       return notYet(withdrawal, now, `the bank answered ${answer.outcome}`);
     case 'unknown':
     case 'notSent':
+      // It was not sent, and waits for its turn.
+      if ('turnedAway' in answer) return { unknown: answer.why };
       return notYet(withdrawal, now, answer.why);
   }
 }

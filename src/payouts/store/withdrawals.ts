@@ -49,6 +49,9 @@ export type StoredWithdrawal = {
   readonly isUnsent: boolean;
 };
 
+/** Its jobs wait for this bank. */
+export const bankOfWithdrawal = "terms -> 'route' ->> 'bankId'";
+
 export const withdrawalColumns = {
   withdrawal_id: 'text',
   party_id: 'text',

@@ -1,9 +1,10 @@
 // Metrics for monitoring at /metrics, in the Prometheus format. Only this file knows the library.
+import type { JobOutcome } from '../jobs/job-table.ts';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
-  countJobRun(job: string, outcome: 'done' | 'failed' | 'stuck'): void;
+  countJobRun(job: string, outcome: JobOutcome): void;
   observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
   countMisconfigured(bank: string): void;
   countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;

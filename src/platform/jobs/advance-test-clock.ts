@@ -58,7 +58,7 @@ async function runDue(
   partyId: string,
   { db, loop }: Omit<Deps, 'clock'>,
 ): Promise<void> {
-  const lease = { now, lease_ms: BigInt(leaseMs), limit: claimedAtOnce, party_id: partyId };
+  const lease = { now, lease_ms: BigInt(leaseMs), full: [], limit: claimedAtOnce, party_id: partyId };
   for (;;) {
     const rows = await db.run(sql.claimOfParty, lease);
     const waiting = rows.values();

@@ -12,7 +12,7 @@ let db: TestDatabase;
 beforeEach(async () => void (db = await createTestDatabase()));
 afterEach(() => db.drop());
 
-const { claims } = dueStatements('planned', ['planned_id']);
+const { claims } = dueStatements('planned', ['planned_id'], "terms ->> 'bankId'");
 const now = '2026-01-01T00:00:00Z';
 
 async function plansOf(client: pg.ClientBase, name: string): Promise<{ made: number; kept: number }> {
@@ -30,7 +30,7 @@ test.each([
   await db.database.withClient(async (client) => {
     await client.query(`
       create table planned (planned_id text primary key, party_id text not null, wake_at timestamptz, attempts int not null default 0,
-        note text);
+        note text, terms json not null default '{"bankId":"B"}');
       create index planned_due on planned (wake_at) where wake_at is not null;
       insert into planned select n, 'P', timestamptz '${now}' + (n + 60) * interval '1 minute', 0, repeat('x', 200)
         from generate_series(1, ${rows}) as n;
@@ -40,10 +40,10 @@ test.each([
     await client.query(prepare);
     for (const { limit, claim } of claims) {
       for (let time = 1; time <= plansBeforeKept + 2; time++)
-        await client.query({ name: claim.name, text: claim.text, values: [now, 60_000] });
+        await client.query({ name: claim.name, text: claim.text, values: [now, '["A"]', 60_000] });
       expect([limit, await plansOf(client, claim.name)]).toEqual([limit, { made: plansBeforeKept, kept: 2 }]);
       const { rows: plan } = await client.query<{ 'QUERY PLAN': string }>(
-        `explain execute ${claim.name} ('${now}', 60000)`,
+        `explain execute ${claim.name} ('${now}', '["A"]', 60000)`,
       );
       const text = plan.map((line) => line['QUERY PLAN']).join('\n');
       expect(text).toContain('Index Scan using planned_due');

@@ -1,5 +1,5 @@
-// The SQL of jobs, the same for every table that has them. A claim takes the earliest due rows, skips those another node is claiming,
-// and moves their wake_at to the end of the lease.
+// The SQL of jobs, the same for every table that has them. A claim leases the earliest due rows by moving their wake_at, but for
+// those that another node is claiming and those of full groups.
 import { list, text } from '../database/codec.ts';
 import { statement, stored, type Values } from '../database/statement.ts';
 
@@ -12,6 +12,7 @@ const claimedRow = {
   attempts: 'int4',
   offset_ms: 'int8',
   leased_until: 'timestamptz',
+  slot_group: 'text',
 } as const;
 
 export type ClaimedRow = Values<typeof claimedRow>;
@@ -69,14 +70,24 @@ export const claimSizes = [32, 8, 4, 3, 2, 1] as const;
 
 const byTable = new Map<string, DueStatements>();
 
+/** Of a table whose jobs have no groups. */
+export const onlyGroup = '';
+
 /** Created once per table, because a statement's name is also its name on the server. */
-export function dueStatements(table: string, keys: readonly string[]): DueStatements {
-  const statements = byTable.get(table) ?? statementsFor(table, keys);
+export function dueStatements(
+  table: string,
+  keys: readonly string[],
+  group = `'${onlyGroup}'`,
+): DueStatements {
+  const statements = byTable.get(table) ?? statementsFor(table, keys, group);
   byTable.set(table, statements);
   return statements;
 }
 
-function statementsFor(table: string, keys: readonly string[]) {
+const leased = { now: 'timestamptz', lease_ms: 'int8', full: stored('json', list(text)) } as const;
+
+function statementsFor(table: string, keys: readonly string[], groupOfRow: string) {
+  const group = `coalesce(${groupOfRow}, '')`;
   const key = `json_build_array(${keys.join(', ')}) as key`;
   const isTheRow = keys.map((column, index) => `${column} = :key ->> ${index}`).join(' and ');
   const isClaimed = keys.map((column) => `claimed.${column} = clocked.${column}`).join(' and ');
@@ -84,8 +95,8 @@ function statementsFor(table: string, keys: readonly string[]) {
   // literal text and the time stands behind a select.
   const claim = (due: string, limit: string | number, leaseFrom: string) => `
     with due as (
-      select ${keys.join(', ')}, party_id, wake_at as due_at from ${table}
-      where ${due}
+      select ${keys.join(', ')}, party_id, wake_at as due_at, ${group} as slot_group from ${table}
+      where ${due} and (json_array_length(:full) = 0 or ${group} not in (select json_array_elements_text(:full)))
       order by wake_at limit ${limit} for update skip locked
     ), clocked as (
       select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
@@ -96,21 +107,21 @@ function statementsFor(table: string, keys: readonly string[]) {
     from clocked where ${isClaimed}
     returning json_build_array(${keys.map((column) => `clocked.${column}`).join(', ')}) as key,
               clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-              claimed.wake_at as leased_until`;
+              claimed.wake_at as leased_until, clocked.slot_group`;
 
   return {
     claims: claimSizes.map((limit) => ({
       limit,
       claim: statement({
         name: limit === claimSizes[0] ? `claim_due_${table}` : `claim_due_${table}_${limit}`,
-        parameters: { now: 'timestamptz', lease_ms: 'int8' },
+        parameters: leased,
         row: claimedRow,
         text: claim('wake_at <= (select :now)', limit, `:now + offset_ms * interval '1 ms'`),
       }),
     })),
     claimOfParty: statement({
       name: `claim_due_${table}_of_party`,
-      parameters: { now: 'timestamptz', lease_ms: 'int8', limit: 'int4', party_id: 'text' },
+      parameters: { ...leased, limit: 'int4', party_id: 'text' },
       row: claimedRow,
       // The time given is already the party's own.
       text: claim('wake_at <= :now and party_id = :party_id', ':limit', ':now'),
@@ -131,6 +142,14 @@ function statementsFor(table: string, keys: readonly string[]) {
       parameters: { key: keyColumn, attempts: 'int4', wake_at: 'timestamptz', reason: 'text' },
       row: {},
       text: `update ${table} set wake_at = :wake_at, stuck_reason = :reason
+             where ${isTheRow} and attempts = :attempts and wake_at is not null`,
+    }),
+    // Such a run is no failure. The attempts that a claim adds are taken off again, but the next run is never attempt 1.
+    putBack: statement({
+      name: `put_back_${table}`,
+      parameters: { key: keyColumn, attempts: 'int4', wake_at: 'timestamptz', reason: 'text' },
+      row: {},
+      text: `update ${table} set wake_at = :wake_at, stuck_reason = :reason, attempts = greatest(attempts - 1, 1)
              where ${isTheRow} and attempts = :attempts and wake_at is not null`,
     }),
     markStuck: statement({

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { testClock, type TestClock } from '../../../test/support/service/test-service.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { instantAt, epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { openLog } from '../log.ts';
 import { dueStatements } from './job-claims.ts';
 import { initialClaim, openJobRunner, type JobRunner } from './job-runner.ts';
-import type { Job } from './job-table.ts';
+import { NoPlaceNow, type Job } from './job-table.ts';
 
 const minute = 60_000;
 const leaseMs = 60_000;
@@ -81,7 +81,7 @@ function claimOf(limit: number) {
 /** What a claim returns, on a connection that fails instead of waiting long for another's lock. */
 async function claimImpatiently(): Promise<string[]> {
   const { text, parameterNames } = claimOf(32);
-  const values: Record<string, unknown> = { now: clock.now(), lease_ms: leaseMs };
+  const values: Record<string, unknown> = { now: clock.now(), lease_ms: leaseMs, full: '[]' };
   return db.database.withClient(async (client) => {
     await client.query("set lock_timeout = '500ms'");
     const parameters = parameterNames.map((name) => values[name]);
@@ -291,7 +291,7 @@ describe('a due job', () => {
   test('that another claim is taking is skipped without waiting', async () => {
     for (const id of ['a', 'b', 'c']) await addTask(id, laterBy(clock.now(), id === 'a' ? -1 : 0));
     await db.database.transaction(async (tx) => {
-      const mine = await tx.run(claimOf(1), { now: clock.now(), lease_ms: BigInt(leaseMs) });
+      const mine = await tx.run(claimOf(1), { now: clock.now(), lease_ms: BigInt(leaseMs), full: [] });
       expect(mine.map(({ key }) => (key as string[])[0])).toEqual(['a']);
       expect(await claimImpatiently()).toEqual(['b', 'c']);
     });
@@ -568,6 +568,133 @@ describe('a table with limited concurrency', () => {
     await poll(jobs);
     expect(now.peak).toBeLessThanOrEqual(4);
     expect(await sql('select count(*)::int as done from task where done = 1')).toEqual([{ done: 8 }]);
+  });
+});
+
+describe('a table with groups', () => {
+  /** Jobs are named by their groups. */
+  const group = "nullif(split_part(call_id, ' ', 1), 'none')";
+  const add = (id: string, wakeAt: Instant) =>
+    sql("insert into call (call_id, party_id, wake_at) values ($1, 'P', $2)", [id, wakeAt]);
+  beforeEach(() =>
+    sql(`create table call (call_id text primary key, party_id text not null, wake_at timestamptz,
+      attempts int not null default 0, stuck_at timestamptz, stuck_reason text)`),
+  );
+
+  function startNode(wait: (id: string) => Promise<void>) {
+    const begun: string[] = [];
+    const jobs = openJobRunner({
+      db: db.database,
+      clock,
+      log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
+      handlers: {
+        call: {
+          keys: ['call_id'],
+          group,
+          async step({ key: [id = ''] }: Job) {
+            begun.push(id);
+            await wait(id);
+            await sql('update call set wake_at = null, attempts = 0 where call_id = $1', [id]);
+          },
+        },
+      },
+      periodicTasks: [],
+      countJobRun: () => {},
+    });
+    onTestFinished(() => jobs.stop());
+    return { jobs, begun };
+  }
+
+  test('runs the jobs of other groups while one group is full, and no more of that one', async () => {
+    for (let number = 0; number < 100; number++) await add(`slow ${number}`, laterBy(clock.now(), -minute));
+    const bank = gate();
+    const { jobs, begun } = startNode(async (id) => {
+      if (id.startsWith('slow')) await bank.pass();
+    });
+    jobs.wake();
+    await expect.poll(() => begun.length).toBe(32);
+    for (const id of ['quick 1', 'none 1', 'quick 2']) await add(id, clock.now());
+    jobs.wake();
+    await expect.poll(() => begun.length).toBe(35);
+    expect(begun.slice(32).sort()).toEqual(['none 1', 'quick 1', 'quick 2']);
+    bank.open();
+    await jobs.whenIdle();
+    expect(begun).toHaveLength(103);
+    expect(await sql('select call_id from call where wake_at is not null')).toEqual([]);
+  });
+
+  test('gives every group its full number, also when their jobs alternate', async () => {
+    for (let number = 0; number < 80; number++)
+      await add(`${number % 2 ? 'a' : 'b'} ${number}`, laterBy(clock.now(), number - minute));
+    const bank = gate();
+    const { jobs, begun } = startNode(bank.pass);
+    jobs.wake();
+    await expect.poll(() => begun.length).toBe(64);
+    expect(begun.filter((id) => id.startsWith('a'))).toHaveLength(32);
+    bank.open();
+    await jobs.whenIdle();
+    expect(begun).toHaveLength(80);
+  });
+});
+
+describe('a job that finds no place', () => {
+  test('is due again at the time it is given, has not failed, and is never the first attempt again', async () => {
+    await addTask('queued', clock.now());
+    let isFull = true;
+    const attempts: number[] = [];
+    const counted: string[] = [];
+    const jobs = openJobRunner({
+      db: db.database,
+      clock,
+      log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
+      handlers: {
+        task: {
+          keys: ['task_id'],
+          async step({ key: [id = ''], attempt }: Job) {
+            attempts.push(attempt);
+            if (isFull) throw new NoPlaceNow('the bank is full', 3_000);
+            await finish(id);
+          },
+        },
+      },
+      periodicTasks: [],
+      countJobRun: (_, outcome) => void counted.push(outcome),
+    });
+    engines.push(jobs);
+    for (let time = 0; time < 20; time++) {
+      await poll(jobs);
+      expect(await sql('select wake_at, stuck_at from task')).toEqual([
+        { wake_at: laterBy(clock.now(), 3_000), stuck_at: null },
+      ]);
+      // Not before.
+      clock.advance(2_999);
+      await poll(jobs);
+      clock.advance(1);
+    }
+    expect(attempts).toEqual([1, ...Array.from({ length: 19 }, () => 2)]);
+    expect(await jobs.failingJobs()).toMatchObject([
+      { id: 'queued', attempts: 1, reason: 'the bank is full' },
+    ]);
+    isFull = false;
+    await poll(jobs);
+    expect(await sql('select done from task')).toEqual([{ done: 1 }]);
+    expect(counted).toEqual([...Array.from({ length: 20 }, () => 'put back'), 'done']);
+  });
+
+  test('does not touch a row that another node has claimed meanwhile', async () => {
+    await addTask('queued', clock.now());
+    const { reached, open, pass } = gate();
+    const jobs = node(async () => {
+      await pass();
+      throw new NoPlaceNow('the bank is full', 1_000);
+    });
+    jobs.wake();
+    await reached;
+    await sql("update task set attempts = attempts + 1, wake_at = wake_at + interval '1 minute'");
+    const left = await sql('select * from task');
+    open();
+    await jobs.whenIdle();
+    expect(await sql('select * from task')).toEqual(left);
   });
 });
 

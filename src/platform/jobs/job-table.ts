@@ -2,7 +2,7 @@
 import { latest, laterBy, runningFrom, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
-import { dueStatements, type ClaimedRow } from './job-claims.ts';
+import { dueStatements, onlyGroup, type ClaimedRow } from './job-claims.ts';
 import type { Loop } from './loop.ts';
 import { logFailure } from './outages.ts';
 import { retryDelayMs } from './retry-delays.ts';
@@ -23,21 +23,36 @@ export type LeasedJob<Row = never> = Job<Row> & { readonly leasedUntil: Instant 
 export type JobHandler<Row = never> = {
   /** The columns of the primary key. */
   readonly keys: readonly string[];
-  /** How many of its rows a node works on concurrently, if fewer than usual. */
+  /** What its rows wait for, such as their bank, as SQL of a row. One that is slow holds up no other. */
+  readonly group?: string;
+  /** How many rows of a group a node works on concurrently, if fewer than usual. */
   readonly maxConcurrency?: number;
   /** Writes the row's next wake_at, or null, with its change of state. */
   readonly step: (job: LeasedJob<Row>) => Promise<void>;
 };
 
+/** A step throws it if what it needs has no place for it now, and it has done nothing. That is no failure. */
+export class NoPlaceNow extends Error {
+  override readonly name = 'NoPlaceNow';
+  readonly againInMs: number;
+
+  constructor(why: string, againInMs: number) {
+    super(why);
+    this.againInMs = againInMs;
+  }
+}
+
 /** A claim of this node. */
 type Claim = Pick<ClaimedRow, 'key' | 'attempts' | 'leased_until'> & { readonly now: Instant };
+
+export type JobOutcome = 'done' | 'failed' | 'stuck' | 'put back';
 
 export type JobTableDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
   readonly loop: Loop;
-  readonly countJobRun: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
+  readonly countJobRun: (table: string, outcome: JobOutcome) => void;
   /** A job has run, and what it wrote can be read. */
   readonly onRun?: (table: string, key: readonly string[]) => void;
 };
@@ -46,7 +61,7 @@ export type JobTable = ReturnType<typeof openJobTable>;
 
 /** Longer than the usual wait for a bank. A node that claims the row after it expires sends under the same operation ID. */
 export const leaseMs = 60_000;
-/** Steps wait for banks most of the time, and one slow bank must not hold up the others. */
+/** In each group. Steps wait for banks most of the time. */
 const usualConcurrency = 32;
 const maxReasonCharacters = 500;
 /** After eight minutes. */
@@ -54,12 +69,12 @@ const lastingAttempts = 10;
 
 export function openJobTable(
   name: string,
-  { keys, maxConcurrency, step }: JobHandler,
+  { keys, group, maxConcurrency, step }: JobHandler,
   deps: JobTableDeps,
   requestPoll: () => void,
 ) {
   const { db, clock, loop } = deps;
-  const sql = dueStatements(name, keys);
+  const sql = dueStatements(name, keys, group);
   const table = { ...deps, name, sql };
   const slots = openSlots(maxConcurrency ?? usualConcurrency, loop, requestPoll);
 
@@ -75,46 +90,53 @@ export function openJobTable(
     runClaimed,
     /** On the clock of a party, or of all. Claims no more than it starts immediately, so that no lease expires while a row waits. */
     async startDue(now: Instant, partyId?: string): Promise<void> {
-      const lease = { now, lease_ms: BigInt(leaseMs) };
-      for (const { limit, claim } of sql.claims) {
-        while (slots.free() >= limit) {
-          if (loop.isStopping()) return;
-          const claimed =
-            partyId === undefined
-              ? db.run(claim, lease)
-              : db.run(sql.claimOfParty, { ...lease, limit, party_id: partyId });
-          const rows = await slots.reserve(limit, claimed);
-          for (const row of rows) slots.take(runClaimed(row));
-          if (rows.length < limit) return;
-        }
+      for (;;) {
+        const [free, full] = [slots.free(), slots.full()];
+        // Before the claim, which passes over a full group also if a slot of it becomes free meanwhile.
+        if (free === 0 || full.length > 0) slots.pollWhenFree();
+        const sized = sql.claims.find(({ limit }) => limit <= free);
+        if (!sized || loop.isStopping()) return;
+        const { limit, claim } = sized;
+        const lease = { now, lease_ms: BigInt(leaseMs), full };
+        const claimed =
+          partyId === undefined
+            ? db.run(claim, lease)
+            : db.run(sql.claimOfParty, { ...lease, limit, party_id: partyId });
+        const rows = await slots.reserve(limit, claimed);
+        for (const row of rows) slots.take(row.slot_group, runClaimed(row));
+        if (rows.length < limit) return;
       }
-      slots.pollWhenFree();
     },
     /** The row is claimed already. Without a slot for it the job becomes due now, for the next free slot of any node. */
     start(key: readonly string[], now: Instant, stepOfRow: JobHandler['step']): void {
       const leased_until = laterBy(now, leaseMs);
       const run = () => runStep(table, stepOfRow, { key, attempts: 1, now, leased_until });
       if (maxConcurrency === undefined) return loop.attend(run());
-      if (slots.free() > 0) return slots.take(run());
+      if (slots.free() > 0 && slots.full().length === 0) return slots.take(onlyGroup, run());
       loop.attend(returnToQueue(table, key, now, slots.pollWhenFree));
     },
   };
 }
 
+/** So many in each group. */
 function openSlots(max: number, loop: Loop, requestPoll: () => void) {
-  let busy = 0;
-  /** More rows are due than slots were free. */
+  const busy = new Map<string, number>();
+  let reserved = 0;
+  /** More rows may be due than slots were free. */
   let isBacklogged = false;
+  const count = (group: string, change: 1 | -1) => void busy.set(group, (busy.get(group) ?? 0) + change);
   return {
-    free: () => max - busy,
-    reserve<Rows>(count: number, claimed: Promise<Rows>): Promise<Rows> {
-      busy += count;
-      return claimed.finally(() => (busy -= count));
+    full: () => [...busy].flatMap(([group, taken]) => (taken >= max ? [group] : [])),
+    /** In each group that is not full: all rows of a claim may be of one. */
+    free: () => max - reserved - Math.max(0, ...[...busy.values()].filter((taken) => taken < max)),
+    reserve<Rows>(many: number, claimed: Promise<Rows>): Promise<Rows> {
+      reserved += many;
+      return claimed.finally(() => (reserved -= many));
     },
-    take(run: Promise<void>): void {
-      busy += 1;
+    take(group: string, run: Promise<void>): void {
+      count(group, 1);
       const freed = run.finally(() => {
-        busy -= 1;
+        count(group, -1);
         if (!isBacklogged) return;
         isBacklogged = false;
         requestPoll();
@@ -129,11 +151,13 @@ type Table = JobTableDeps & Pick<JobTable, 'name' | 'sql'>;
 
 async function runStep(table: Table, step: JobHandler['step'], claim: Claim): Promise<void> {
   const { key, attempts, now, leased_until: leasedUntil } = claim;
+  const clock = runningFrom(now, table.clock);
   try {
-    await step({ key, clock: runningFrom(now, table.clock), attempt: attempts, leasedUntil });
+    await step({ key, clock, attempt: attempts, leasedUntil });
     table.countJobRun(table.name, 'done');
   } catch (error) {
-    await postpone(table, claim, error);
+    if (error instanceof NoPlaceNow) await putBack(table, claim, error, clock.now());
+    else await postpone(table, claim, error);
   } finally {
     table.onRun?.(table.name, key);
   }
@@ -150,6 +174,21 @@ async function returnToQueue(
     pollWhenFree();
   } catch (error) {
     logFailure(log, error, { job: name, id: idOf(key) }, 'job return to queue failed');
+  }
+}
+
+async function putBack(
+  { db, log, countJobRun, name, sql }: Table,
+  { key, attempts }: Claim,
+  error: NoPlaceNow,
+  now: Instant,
+): Promise<void> {
+  countJobRun(name, 'put back');
+  const wake_at = laterBy(now, error.againInMs);
+  try {
+    await db.run(sql.putBack, { key, attempts, wake_at, reason: error.message });
+  } catch (failure) {
+    logFailure(log, failure, { job: name, id: idOf(key) }, 'job update failed');
   }
 }
 

@@ -26,5 +26,14 @@ test.each<[MandateTerms | undefined, object]>([
   [{ schedule: 'P999Y' }, { for: 'recurring' }],
   [{ schedule: 'P0D' }, { for: 'recurring' }],
 ])('of the terms %j the bank receives %j', (terms, received) => {
-  expect(storedFor(terms)).toEqual(received);
+  expect(storedFor(terms, 'UTC')).toEqual(received);
+});
+
+test.each([
+  ['UTC', '2030-12-31T23:59:59.000000Z'],
+  ['Europe/Moscow', '2030-12-31T20:59:59.000000Z'],
+  ['America/New_York', '2031-01-01T04:59:59.000000Z'],
+  ['Asia/Vladivostok', '2030-12-31T13:59:59.000000Z'],
+])('the last day of the consent ends at midnight in %s', (timeZone, until) => {
+  expect(storedFor({ validUntil: '2030-12-31' }, timeZone)).toMatchObject({ until });
 });

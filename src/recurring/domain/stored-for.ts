@@ -1,18 +1,19 @@
 // What the payer agrees to when a card is stored, in the words of card networks.
 import type { StoredFor } from '../../acquiring/domain/initiation.ts';
-import type { Instant } from '../../clock.ts';
+import { laterBy } from '../../clock.ts';
 import { defined } from '../../defined.ts';
+import { endOfDay } from '../../retry-rules/domain/calendar.ts';
 import { agreedAmountOf, type MandateTerms } from '../../receipts/domain/terms.ts';
 
-/** Terms that were not stated may come from the shop, so what they say is not sent. The shop states no reason. */
-export function storedFor(terms: MandateTerms = {}): StoredFor {
+/** Terms that were not stated may come from the shop, so what they say is not sent. The last day ends in the zone. */
+export function storedFor(terms: MandateTerms = {}, timeZone: string): StoredFor {
   const { chargeReason = 'recurring', validUntil } = terms;
   return {
     for: chargeReason,
     ...defined({
       amount: agreedAmountOf(terms),
       everyDays: daysIn(terms.schedule),
-      until: validUntil === undefined ? undefined : (`${validUntil}T23:59:59.000000Z` as Instant),
+      until: validUntil === undefined ? undefined : laterBy(endOfDay(validUntil, timeZone), -1_000),
     }),
   };
 }

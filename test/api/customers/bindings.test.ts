@@ -109,6 +109,8 @@ describe('a card that is bound', () => {
       },
     });
     const made = await world.bound(await world.createCustomer(), good);
+    await world.bind(await world.createCustomer(), good, { recurrentTerms: { validUntil: '2030-12-31' } });
+    await world.service.jobs.whenIdle();
     Object.assign(world.service.banks, { bankOf });
     expect(sent[0]).toMatchObject({
       kind: 'authorise',
@@ -120,6 +122,8 @@ describe('a card that is bound', () => {
     });
     const { amount } = sent[0];
     const rrn = expect.stringMatching(/^\d{12}$/);
+    // In the zone of a shop with roubles.
+    expect(sent[2]).toMatchObject({ initiation: { stores: { until: '2030-12-31T20:59:59.000000Z' } } });
     expect(sent[1]).toMatchObject({ kind: 'reverse', original: { amount, references: { rrn } } });
   });
 

@@ -238,6 +238,32 @@ describe('what networks ask about a charge', () => {
   const initiations = () =>
     wayward.sent.flatMap((sent) => (sent.kind === 'authorise' ? [sent.initiation] : [])) as object[];
 
+  test('is said of a consent: it ends with its last day in the time zone of the shop', async () => {
+    const shop = { partyId: world.merchant.partyId, shopId: 'TEST' };
+    const { database } = world.service;
+    const consents = [
+      // Of roubles.
+      [{}, '2030-12-31T20:59:59.000000Z'],
+      [{ timeZone: 'America/New_York' }, '2031-01-01T04:59:59.000000Z'],
+    ] as const;
+    for (const [settings, until] of consents) {
+      await storeSettings(database, shop, settings);
+      wayward.sent.length = 0;
+      const { id } = await world.paid(visa, {
+        makeRecurrent: true,
+        recurrentTerms: { validUntil: '2030-12-31' },
+      });
+      expect(initiations()).toMatchObject([{ stores: { until } }]);
+      // The series ends a second later.
+      const [series] = await sql<{ ends: string }>(
+        "select terms ->> 'endsAt' as ends from series where series_id = $1",
+        [`${id}.1`],
+      );
+      expect(series?.ends).toBe(laterBy(until as Instant, 1_000));
+    }
+    await storeSettings(database, shop, {});
+  });
+
   test('is said: whether its amount is fixed, and whether it repeats one that lacked funds', async () => {
     const recurrentTerms = { schedule: 'P1D', amountRule: { kind: 'upTo', amount: 200_000 } };
     const started = await world.paid(visa, { makeRecurrent: true, recurrentTerms });
@@ -615,12 +641,14 @@ describe('an hour in which the bank is away', () => {
   };
   const unproved: Mishap = { outcome: 'notSent', why: 'the bank is busy, status 429' };
   const silent: Mishap = { outcome: 'unknown', why: 'no answer', isSilence: true };
+  const turnedAway: Mishap = { outcome: 'notSent', why: 'full', turnedAway: true, againInMs: 5_000 };
 
   test.each<readonly [string, Mishap, Mishap, 'unsent' | 'lost']>([
     ['no byte was sent', away, unreachable, 'unsent'],
     ['no byte was sent, and later inquiries were not answered', away, silent, 'unsent'],
     ['the first send was answered notDone', notDone, unreachable, 'unsent'],
     ['every send was answered notDone', notDone, { outcome: 'notFound' }, 'unsent'],
+    ['the bank turned away every send', turnedAway, { outcome: 'notFound' }, 'unsent'],
     ['the first send was not answered', silent, unreachable, 'lost'],
     ['the bank refused the signature of every message', refused, noInquiry, 'unsent'],
     ['the bank was busy, and does not say that it did nothing', unproved, unreachable, 'lost'],

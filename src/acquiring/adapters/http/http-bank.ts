@@ -102,10 +102,10 @@ const circuitIsOpen = {
   noBytesSent: true,
 } as const;
 const tooMany = {
-  outcome: 'notSent',
+  outcome: 'notSent' as const,
   why: 'the bank takes no more operations at this time',
-  turnedAway: true,
-} as const;
+  turnedAway: true as const,
+};
 const notAnId = {
   outcome: 'notSent',
   why: 'the operation ID is not valid in the bank protocol',
@@ -256,7 +256,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       if (circuit.isOpen()) return circuitIsOpen;
       const stillMay = async () => (await isAble()) && mayStill();
       const leave = await pace.enter({ ...placeOf(operation), mayStill: stillMay });
-      return leave === 'turned away' ? tooMany : sendNow(operation).finally(leave);
+      return 'againInMs' in leave ? { ...tooMany, ...leave } : sendNow(operation).finally(leave);
     },
 
     inquire,
@@ -308,9 +308,12 @@ function pathOf({ operationId }: Pick<OperationName, 'operationId'>): string {
 }
 
 /** Money that is held or was charged comes before new charges. */
-function placeOf({ kind, notAfter }: BankOperation) {
-  const goesFirst = kind === 'capture' || kind === 'refund' || kind === 'reverse';
-  return { goesFirst, ...(notAfter && { untilMs: epochMsOf(notAfter) }) };
+function placeOf(operation: BankOperation) {
+  const { kind, notAfter } = operation;
+  const payerWaits = kind === 'authorise' && operation.initiation.by === 'payer';
+  const begins = payerWaits ? 'payerWaits' : 'begins';
+  const rank = kind === 'capture' || kind === 'refund' || kind === 'reverse' ? 'finishes' : begins;
+  return { rank, ...(notAfter && { untilMs: epochMsOf(notAfter) }) } as const;
 }
 
 /** What a bank that knows only the first version does as it is meant. Otherwise it would ignore a field that matters. */

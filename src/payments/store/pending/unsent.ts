@@ -5,9 +5,9 @@ import type { Payment } from '../../domain/payment.ts';
 
 const countUnsent = statement({
   name: 'count_unsent_attempt',
-  parameters: { invoice_id: 'text', payment_id: 'text', attempt: 'int4' },
+  parameters: { invoice_id: 'text', payment_id: 'text', attempt: 'int4', unsent: 'int4' },
   row: {},
-  text: `update payment set unsent_attempts = :attempt
+  text: `update payment set unsent_attempts = :unsent
          where invoice_id = :invoice_id and payment_id = :payment_id and status = 'authorising' and attempts = :attempt
            and unsent_attempts in (:attempt - 1, -:attempt)`,
 });
@@ -20,13 +20,18 @@ const doubtUnsent = statement({
          where invoice_id = :invoice_id and payment_id = :payment_id and unsent_attempts = :attempt - 1`,
 });
 
-/** This attempt and all before it have proved that no bank has done anything. Nothing is written if one before has not. */
+/**
+ * This attempt and all before it have proved that no bank has done anything. Nothing is written if one before has not, and an attempt
+ * that is put back is made again.
+ */
 export async function storeUnsent(
   db: Database,
   { invoiceId, id }: Pick<Payment, 'invoiceId' | 'id'>,
   attempt: number,
+  isPutBack: boolean,
 ): Promise<void> {
-  await db.run(countUnsent, { invoice_id: invoiceId, payment_id: id, attempt });
+  const unsent = isPutBack ? Math.max(attempt - 1, 1) : attempt;
+  await db.run(countUnsent, { invoice_id: invoiceId, payment_id: id, attempt, unsent });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openPace, type Limits, type Pace } from './pace.ts';
 
 let nowMs: number;
@@ -43,16 +43,23 @@ type Entered = { leave: () => void };
 
 /** What came in, or was turned away, in order. */
 let happened: string[];
-beforeEach(() => void (happened = []));
+/** When those turned away may try again. */
+let againInMs: number[];
+beforeEach(() => {
+  happened = [];
+  againInMs = [];
+});
 
 type Wanted = Partial<Parameters<Pace['enter']>[0]>;
 
 async function enter(name: string, wanted: Wanted = {}): Promise<Entered> {
   const entered: Entered = { leave: () => {} };
   const entering = async () => {
-    const answer = await pace.enter({ goesFirst: false, ...wanted });
-    if (answer !== 'turned away') entered.leave = answer;
-    happened.push(`${name} ${answer === 'turned away' ? answer : 'in'}`);
+    const answer = await pace.enter({ rank: 'begins', ...wanted });
+    const isIn = typeof answer === 'function';
+    if (isIn) entered.leave = answer;
+    else againInMs.push(answer.againInMs);
+    happened.push(`${name} ${isIn ? 'in' : 'turned away'}`);
   };
   void entering();
   await settled();
@@ -85,7 +92,7 @@ test('within any second there are never more than declared', async () => {
   limits = { perSecond: 2 };
   const startedMs: number[] = [];
   const entering = async () => {
-    if ((await pace.enter({ goesFirst: false })) !== 'turned away') startedMs.push(nowMs);
+    if (typeof (await pace.enter({ rank: 'begins' })) === 'function') startedMs.push(nowMs);
   };
   for (let count = 0; count < 7; count++) void entering();
   await settled();
@@ -108,12 +115,74 @@ test('what finishes an operation goes before what begins one', async () => {
   limits = { atOnce: 1 };
   const first = await enter('charge');
   await enter('another charge');
-  const reversal = await enter('reversal', { goesFirst: true });
+  const reversal = await enter('reversal', { rank: 'finishes' });
   first.leave();
   await settled();
   reversal.leave();
   await settled();
   expect(happened).toEqual(['charge in', 'reversal in', 'another charge in']);
+});
+
+test('of what begins an operation, what a payer waits for goes first', async () => {
+  limits = { atOnce: 1 };
+  let { leave } = await enter('charge');
+  const names = ['another charge', 'payer', 'capture'];
+  const entered = [
+    await enter('another charge'),
+    await enter('payer', { rank: 'payerWaits' }),
+    await enter('capture', { rank: 'finishes' }),
+  ];
+  for (const name of [...names].reverse()) {
+    leave();
+    await settled();
+    ({ leave } = entered[names.indexOf(name)] ?? { leave });
+  }
+  expect(happened).toEqual(['charge in', 'capture in', 'payer in', 'another charge in']);
+});
+
+describe('what is turned away', () => {
+  /** The time of the last one that the bank takes. */
+  const fill = async () => {
+    for (let count = 0; count < 1_000; count++) void enter('x');
+    await settled();
+  };
+
+  test('comes back one after the other, at the pace of the bank', async () => {
+    limits = { perSecond: 2 };
+    await fill();
+    await enter('x');
+    await enter('x');
+    for (const _ of [1, 2, 3]) await enter('late');
+    expect(againInMs).toEqual([1_000, 1_550, 2_100]);
+    nowMs += 60_000;
+    await enter('later');
+    expect(againInMs.at(-1)).toBe(1_000);
+  });
+
+  test('comes back as soon as the bank ends one, if it says only how many it takes at once', async () => {
+    limits = { atOnce: 2 };
+    const first = await enter('a');
+    await enter('b');
+    nowMs += 8_000;
+    first.leave();
+    await enter('c');
+    pace.stop();
+    for (const _ of [1, 2]) await enter('late');
+    expect(againInMs).toEqual([1_000, 5_000]);
+  });
+
+  test('comes back when its own time ends, and ten minutes later at the latest', async () => {
+    limits = { perSecond: 1 };
+    await enter('a');
+    pace.stop();
+    for (let count = 0; count < 600; count++) await enter('late');
+    expect(againInMs.at(-1)).toBe(600_000);
+    await enter('urgent', { untilMs: nowMs + 3_000 });
+    expect(againInMs.at(-1)).toBe(3_000);
+    // It waits behind none of a lower rank.
+    await enter('payer', { rank: 'payerWaits' });
+    expect(againInMs.at(-1)).toBe(1_000);
+  });
 });
 
 test('what has waited for ten seconds, or until its time is over, is turned away and nothing else', async () => {
@@ -157,7 +226,7 @@ test('a thousand wait, and no more', async () => {
   await enter('one more');
   expect(happened).toEqual(['x in', 'one more turned away']);
   // What gives money back has a place of its own.
-  await enter('reversal', { goesFirst: true });
+  await enter('reversal', { rank: 'finishes' });
   expect(pace.waiting()).toBe(1_001);
 });
 
@@ -165,7 +234,7 @@ test('what waits when the link stops is turned away', async () => {
   limits = { perSecond: 1 };
   await enter('a');
   await enter('b');
-  await enter('c', { goesFirst: true });
+  await enter('c', { rank: 'finishes' });
   pace.stop();
   await settled();
   expect(happened).toEqual(['a in', 'c turned away', 'b turned away']);

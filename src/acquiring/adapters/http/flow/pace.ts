@@ -6,25 +6,32 @@ export type Limits = Pick<Abilities, 'perSecond' | 'atOnce'>;
 
 export type Pace = {
   /**
-   * Resolves when the bank takes the operation: call the function when it is over. What finishes an operation goes before what begins
-   * one; `turned away` waited too long, or too many wait, or it may no longer be sent.
+   * Resolves when the bank takes the operation: call the function when it is over. Turned away is what waited too long, or found too many
+   * waiting, or may no longer be sent.
    */
-  enter(wanted: Wanted): Promise<Leave | 'turned away'>;
+  enter(wanted: Wanted): Promise<Leave | TurnedAway>;
   waiting(): number;
   /** Turns away what waits, and whatever would have to wait from now on. */
   stop(): void;
 };
 type Leave = () => void;
-type Wanted = { readonly goesFirst: boolean; readonly untilMs?: number; readonly mayStill?: MayStill };
+/** Each is given a time of its own, at the pace of the bank: none asks in vain, and what is new finds place meanwhile. */
+export type TurnedAway = { readonly againInMs: number };
+/** What finishes an operation goes first, then what a payer waits for. */
+const ranks = ['finishes', 'payerWaits', 'begins'] as const;
+type Rank = (typeof ranks)[number];
+type Wanted = { readonly rank: Rank; readonly untilMs?: number; readonly mayStill?: MayStill };
 
 type Waiting = {
-  readonly answer: (entered: Leave | 'turned away') => void;
+  readonly answer: (entered: Leave | undefined) => void;
   readonly cancelTimer: () => void;
 };
 
 /** With the wait for the response, shorter than the lease of a job. */
 const usualLongestWaitMs = 10_000;
 const mostWaiting = 1_000;
+const soonestAgainMs = 1_000;
+const latestAgainMs = 600_000;
 /** A tenth longer: messages may be closer to each other when they arrive. */
 const secondMs = 1_100;
 
@@ -42,6 +49,11 @@ export function openPace(options: Options): Pace {
   const gate = openGate(nowMs, limits);
   let cancelNext: (() => void) | undefined;
   const letIn = (): Leave => gate.letIn(letInWaiting);
+  const waitIn = (queue: Queue, patienceMs: number) =>
+    new Promise<Leave | undefined>((answer) => {
+      queue.add(answer, (turnAway) => (patienceMs === Infinity ? () => {} : later(patienceMs, turnAway)));
+      letInWaiting();
+    });
 
   function letInWaiting(): void {
     cancelNext?.();
@@ -58,26 +70,21 @@ export function openPace(options: Options): Pace {
     }
   }
 
-  function wait(queue: Waiting[], patienceMs: number): Promise<Leave | 'turned away'> {
-    return new Promise((answer) => {
-      const turnAway = () => {
-        queue.splice(queue.indexOf(waiting), 1);
-        answer('turned away');
-      };
-      const cancelTimer = patienceMs === Infinity ? () => {} : later(patienceMs, turnAway);
-      const waiting = { answer, cancelTimer };
-      queue.push(waiting);
-      letInWaiting();
-    });
+  async function enterIfAllowed(
+    queue: Queue,
+    untilMs: number,
+    mayStill: MayStill,
+  ): Promise<Leave | undefined> {
+    if (queues.isNext(queue) && gate.msToNext() <= 0) return letIn();
+    const patienceMs = queues.takes(queue) ? Math.min(longestWaitMs, untilMs - nowMs()) : 0;
+    return patienceMs > 0 ? ifMayStill(waitIn(queue, patienceMs), mayStill) : undefined;
   }
 
   return {
-    async enter({ goesFirst, untilMs = Infinity, mayStill = () => true }) {
-      const queue = goesFirst ? queues.first : queues.others;
-      const isNext = queue.length === 0 && (goesFirst || queues.waiting() === 0);
-      if (isNext && gate.msToNext() <= 0) return letIn();
-      const patienceMs = queues.takes(queue) ? Math.min(longestWaitMs, untilMs - nowMs()) : 0;
-      return patienceMs > 0 ? ifMayStill(wait(queue, patienceMs), mayStill) : 'turned away';
+    async enter({ rank, untilMs = Infinity, mayStill = () => true }) {
+      const queue = queues.of[rank];
+      const entered = await enterIfAllowed(queue, untilMs, mayStill);
+      return entered ?? queue.turnAway(nowMs(), gate.msEach(), untilMs);
     },
     waiting: queues.waiting,
     stop() {
@@ -88,36 +95,65 @@ export function openPace(options: Options): Pace {
 }
 
 async function ifMayStill(
-  waiting: ReturnType<Pace['enter']>,
+  waiting: Promise<Leave | undefined>,
   mayStill: MayStill,
-): Promise<Leave | 'turned away'> {
+): Promise<Leave | undefined> {
   const entered = await waiting;
-  if (entered === 'turned away') return entered;
+  if (!entered) return undefined;
   try {
     if (await mayStill()) return entered;
   } catch {
     // The job that tries it again finds the reason.
   }
   entered();
-  return 'turned away';
+  return undefined;
+}
+
+type Queue = ReturnType<typeof openQueue>;
+
+function openQueue() {
+  const waiting: Waiting[] = [];
+  let lastTurnMs = 0;
+  return {
+    waiting,
+    add(answer: Waiting['answer'], afterPatience: (turnAway: () => void) => () => void): void {
+      const cancelTimer = afterPatience(() => {
+        waiting.splice(waiting.indexOf(added), 1);
+        answer(undefined);
+      });
+      const added = { answer, cancelTimer };
+      waiting.push(added);
+    },
+    /** It comes back after the one that was turned away before. */
+    turnAway(now: number, msEach: number, untilMs: number): TurnedAway {
+      const turnMs = Math.max(lastTurnMs + msEach, now + soonestAgainMs);
+      lastTurnMs = Math.min(turnMs, now + latestAgainMs);
+      return { againInMs: Math.max(Math.min(lastTurnMs, untilMs) - now, soonestAgainMs) };
+    },
+  };
 }
 
 function openQueues() {
-  const first: Waiting[] = [];
-  const others: Waiting[] = [];
+  const of = { finishes: openQueue(), payerWaits: openQueue(), begins: openQueue() } satisfies Record<
+    Rank,
+    Queue
+  >;
+  const inOrder = ranks.map((rank) => of[rank]);
   let isStopped = false;
   return {
-    first,
-    others,
-    next: () => first.shift() ?? others.shift(),
-    waiting: () => first.length + others.length,
-    takes: (queue: readonly Waiting[]) => !isStopped && queue.length < mostWaiting,
+    of,
+    next: () => inOrder.find(({ waiting }) => waiting.length > 0)?.waiting.shift(),
+    waiting: () => inOrder.reduce((sum, { waiting }) => sum + waiting.length, 0),
+    /** None waits that goes before it. */
+    isNext: (queue: Queue) =>
+      inOrder.slice(0, inOrder.indexOf(queue) + 1).every(({ waiting }) => waiting.length === 0),
+    takes: ({ waiting }: Queue) => !isStopped && waiting.length < mostWaiting,
     /** Permanently. */
     turnAway() {
       isStopped = true;
-      for (const { cancelTimer, answer } of [...first.splice(0), ...others.splice(0)]) {
+      for (const { cancelTimer, answer } of inOrder.flatMap(({ waiting }) => waiting.splice(0))) {
         cancelTimer();
-        answer('turned away');
+        answer(undefined);
       }
     },
   };
@@ -128,7 +164,14 @@ function openGate(nowMs: () => number, limits: () => Limits) {
   let inProgress = 0;
   /** When the latest were let in, oldest first. */
   let enteredMs: number[] = [];
+  /** How long the last that ended was in progress. */
+  let lastTookMs = 0;
   return {
+    /** How long the bank needs for each, as far as known. */
+    msEach(): number {
+      const { perSecond = Infinity, atOnce = Infinity } = limits();
+      return Math.max(secondMs / perSecond, lastTookMs / atOnce);
+    },
     /** Infinity until one that is in progress has ended. */
     msToNext(): number {
       const { perSecond, atOnce } = limits();
@@ -141,12 +184,14 @@ function openGate(nowMs: () => number, limits: () => Limits) {
     },
     letIn(onLeave: () => void): Leave {
       inProgress += 1;
-      if (limits().perSecond !== undefined) enteredMs.push(nowMs());
+      const startedMs = nowMs();
+      if (limits().perSecond !== undefined) enteredMs.push(startedMs);
       let hasLeft = false;
       return () => {
         if (hasLeft) return;
         hasLeft = true;
         inProgress -= 1;
+        lastTookMs = Math.max(0, nowMs() - startedMs);
         onLeave();
       };
     },
