@@ -97,7 +97,7 @@ function newInvoice(
   };
 }
 
-function enteredCard(known: Knowledge, cardNumber: string, hasCode: boolean): Wish {
+export function enteredCard(known: Knowledge, cardNumber: string, hasCode: boolean): Wish {
   return {
     method: 'POST',
     path: `${base}/payment-resources`,

@@ -142,13 +142,33 @@ async function topUpShops({ foundation }: WorldNode, database: WorldDatabase): P
   }
 }
 
+/** Of all rows that a job runs on, with the party whose clock counts. Webhooks are sent by the clock of everyone. */
+const waitingRows = dueTables
+  .map((table) =>
+    table === 'webhook_queue'
+      ? 'select null as party_id, wake_at, stuck_at from webhook_queue'
+      : `select party_id, wake_at, stuck_at from ${table} ${table === 'invoice' ? 'where subscription_id is null' : ''}`,
+  )
+  .join(' union all ');
+
+/**
+ * A subscription always has a next period, and its invoices outlive the world. It is done when nothing of it is due by now, and no
+ * charge is at the bank.
+ */
+const readNextDue = `
+  with party as (select party_id, offset_ms * interval '1 millisecond' as ahead from test_clock),
+  waiting as (
+    ${waitingRows}
+    union all
+    select party_id, wake_at, stuck_at from subscription left join party using (party_id)
+    where stuck_at is not null or wake_at <= $1::timestamptz + coalesce(ahead, '0')
+      or exists (select from json_array_elements(state -> 'open') as period where period ->> 'charging' is not null))
+  select (extract(epoch from min(wake_at - coalesce(ahead, '0'))) * 1000)::float8::text as at, count(stuck_at)::text as stuck
+  from waiting left join party using (party_id)`;
+
 /** When the next job is due; undefined if none is, now or later. */
 async function nextDueMs({ scheduler, database }: Surroundings): Promise<number | undefined> {
-  const due = dueTables.map((table) => `select min(wake_at) as at, count(stuck_at) as stuck from ${table}`);
-  const [row] = await database.query(
-    `select (extract(epoch from min(at)) * 1000)::float8::text as at, sum(stuck)::text as stuck
-     from (${due.join(' union all ')}) as due`,
-  );
+  const [row] = await database.query(readNextDue, [new Date(scheduler.nowMs()).toISOString()]);
   const at = row?.['at'] ?? undefined;
   if (at !== undefined) return Math.ceil(Number(at));
   return Number(row?.['stuck']) > 0 ? scheduler.nowMs() : undefined;
