@@ -29,6 +29,7 @@ import { readObjects } from './clients/read-objects.ts';
 import { openRepeats, type Repeats } from './clients/repeats.ts';
 import { refundQueue } from './states/refund-queue.ts';
 import { retries } from './states/retries.ts';
+import { subscriptions } from './subscriptions/subscriptions.ts';
 import { times } from './events/times.ts';
 import { transfers } from './money/transfers.ts';
 import { shownWrongly } from './states/waiting.ts';
@@ -46,6 +47,7 @@ const checks: readonly Check[] = [
   searchSums,
   invoices,
   periods,
+  subscriptions,
   moves,
   events,
   times,

@@ -142,29 +142,34 @@ async function topUpShops({ foundation }: WorldNode, database: WorldDatabase): P
   }
 }
 
-/** Of all rows that a job runs on, with the party whose clock counts. Webhooks are sent by the clock of everyone. */
-const waitingRows = dueTables
-  .map((table) =>
-    table === 'webhook_queue'
-      ? 'select null as party_id, wake_at, stuck_at from webhook_queue'
-      : `select party_id, wake_at, stuck_at from ${table} ${table === 'invoice' ? 'where subscription_id is null' : ''}`,
-  )
+/**
+ * A subscription always has a next period, and with each charge its series has something to wait for. They are done when nothing of
+ * them is due by now, and no charge is at the bank. Invoices of periods outlive the world.
+ */
+const goesOn: Readonly<Record<string, string>> = {
+  invoice: 'subscription_id is not null',
+  series: `exists (
+    select from series_attempt as attempt join invoice using (invoice_id) join subscription using (subscription_id)
+    where attempt.series_id = series.series_id and subscription.phase <> 'ended')`,
+  subscription: `not exists (
+    select from json_array_elements(state -> 'open') as period where period ->> 'charging' is not null)`,
+};
+
+/** With the party whose clock counts. Webhooks are sent by the clock of everyone. */
+const waitingRows = [...dueTables, 'subscription']
+  .map((table) => {
+    const party = table === 'webhook_queue' ? 'null' : 'party_id';
+    return `select ${party} as party_id, wake_at, stuck_at, ${goesOn[table] ?? 'false'} as goes_on from ${table}
+      where wake_at is not null or stuck_at is not null`;
+  })
   .join(' union all ');
 
-/**
- * A subscription always has a next period, and its invoices outlive the world. It is done when nothing of it is due by now, and no
- * charge is at the bank.
- */
 const readNextDue = `
-  with party as (select party_id, offset_ms * interval '1 millisecond' as ahead from test_clock),
-  waiting as (
-    ${waitingRows}
-    union all
-    select party_id, wake_at, stuck_at from subscription left join party using (party_id)
-    where stuck_at is not null or wake_at <= $1::timestamptz + coalesce(ahead, '0')
-      or exists (select from json_array_elements(state -> 'open') as period where period ->> 'charging' is not null))
-  select (extract(epoch from min(wake_at - coalesce(ahead, '0'))) * 1000)::float8::text as at, count(stuck_at)::text as stuck
-  from waiting left join party using (party_id)`;
+  with waiting as (
+    select wake_at - coalesce(offset_ms, 0) * interval '1 millisecond' as at, stuck_at, goes_on
+    from (${waitingRows}) as row left join test_clock using (party_id))
+  select (extract(epoch from min(at)) * 1000)::float8::text as at, count(stuck_at)::text as stuck
+  from waiting where not goes_on or at <= $1::timestamptz or stuck_at is not null`;
 
 /** When the next job is due; undefined if none is, now or later. */
 async function nextDueMs({ scheduler, database }: Surroundings): Promise<number | undefined> {
