@@ -187,6 +187,8 @@ export type PeriodRow = {
 };
 export type SubscriptionRow = Due & {
   readonly subscription_id: string;
+  /** All invoices that say they are of it. */
+  readonly invoices: readonly string[];
   readonly phase: string;
   readonly state: {
     readonly paidThrough?: string;
@@ -412,7 +414,9 @@ const sources: Record<keyof Books, Source> = {
     of: ['subscription'],
   },
   subscriptions: {
-    text: 'select subscription_id, phase, state, wake_at, stuck_at from subscription',
+    text: `select subscription_id, phase, state, wake_at, stuck_at,
+        array(select invoice_id::text from invoice where invoice.subscription_id = subscription.subscription_id) as invoices
+      from subscription`,
     key: 'subscription_id',
     of: ['subscription'],
   },

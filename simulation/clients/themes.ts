@@ -94,6 +94,8 @@ export const recurring: Theme = {
     'move the test clock': 6,
     'withdraw a consent': 1,
     'look up a series': 0.7,
+    // Otherwise its series would not come to rest.
+    subscribe: 0,
     'ask for new terms': 1.5,
     'open a consent link': 3,
     'agree to new terms': 3,
@@ -136,11 +138,11 @@ export const subscriptions: Theme = {
   ],
   likelier: {
     subscribe: 2,
-    'change a subscription': 4,
+    'change a subscription': 3,
     'look at subscriptions': 1,
     'look for an open period': 2,
     'settle an open period': 4,
-    'move the clock to other periods': 25,
+    'move the clock to other periods': 50,
     'move the test clock': 0,
     'enter an unreliable card': 2,
     'enter a card': 0.3,
@@ -163,7 +165,14 @@ const mixture: Theme = {
 };
 
 /** In turn, so that a few consecutive seeds have them all. */
-export const themes: readonly Theme[] = [mixture, holdsAndRefunds, payouts, recurring, webhooks, subscriptions];
+export const themes: readonly Theme[] = [
+  mixture,
+  holdsAndRefunds,
+  payouts,
+  recurring,
+  webhooks,
+  subscriptions,
+];
 
 /** The first seed from that one on with the theme; the next ones follow at a distance of the number of themes. */
 export function firstSeedOf(theme: Theme, from: number): number {

@@ -1,11 +1,19 @@
 // All planted faults, each with the theme of the worlds that search for it.
-import { holdsAndRefunds, payouts, recurring, webhooks, type Theme } from '../clients/themes.ts';
+import {
+  holdsAndRefunds,
+  payouts,
+  recurring,
+  subscriptions,
+  webhooks,
+  type Theme,
+} from '../clients/themes.ts';
 import type { Fault, Faults } from './fault.ts';
 import { faultsOfBegunPayments } from './begun-payments.ts';
 import { faultsOfExchanges } from './exchanges.ts';
 import { faultsOfHoldsAndRefunds } from './holds-and-refunds.ts';
 import { faultsOfPayouts } from './payouts.ts';
 import { faultsOfRecurringCharges } from './recurring-charges.ts';
+import { faultsOfSubscriptions } from './subscriptions.ts';
 import { faultsOfWebhooks } from './webhooks.ts';
 
 export type PlantedFault = Fault & { readonly name: string; readonly theme: Theme };
@@ -15,6 +23,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   ...soughtIn(payouts, faultsOfExchanges),
   ...soughtIn(payouts, faultsOfPayouts),
   ...soughtIn(recurring, faultsOfRecurringCharges),
+  ...soughtIn(subscriptions, faultsOfSubscriptions),
   ...soughtIn(webhooks, faultsOfWebhooks),
   // Those worlds begin payments and bindings throughout. Worlds of holds have most of them before the first fault.
   ...soughtIn(webhooks, faultsOfBegunPayments),

@@ -51,6 +51,8 @@ export class Life {
   #chargedFrom = '';
   #hasOtherItems = false;
   readonly #payments = new Set<string>();
+  /** Those that its periods and changes have asked for. */
+  readonly invoices = new Set<string>();
 
   constructor(log: readonly EventRow[]) {
     for (const batch of batchesOf(log)) this.#take(batch);
@@ -134,6 +136,7 @@ export class Life {
         nextTryAt: at,
       });
       this.#isOpen.add(period.number);
+      this.invoices.add(String(fact['invoiceId']));
     },
     period_paid: (fact) => {
       const period = this.#close(fact, outcomesOf.paid);
@@ -164,7 +167,7 @@ export class Life {
     subscription_ended: () => void (this.phase = 'ended'),
     items_scheduled: () => void (this.#hasOtherItems = true),
     items_changed: () => void (this.#hasOtherItems = true),
-    change_started: () => {},
+    change_started: (fact) => void this.invoices.add(String((fact['change'] as Period).invoiceId)),
     change_dropped: () => {},
     zone_changed: (fact) => void (this.zone = String(fact['zone'])),
     subscription_parked: () => void (this.isParked = true),
@@ -201,6 +204,7 @@ export class Life {
     this.#costs(period, wrong);
     this.periods.set(number, { ...period, ...(outcome === 'open' ? { nextTryAt: period.dueAt } : {}) });
     if (outcome === 'paid') this.#paidFor(period);
+    if (period.invoiceId !== undefined) this.invoices.add(period.invoiceId);
     if (outcome !== 'open') return;
     if (this.#isOpen.size > 0 && this.terms.dunning.stack !== true) wrong('is asked for next to another');
     this.#isOpen.add(number);
@@ -210,7 +214,8 @@ export class Life {
     const { startsOn, endsOn, startsAt, endsAt, dueAt } = period;
     const { zone } = this;
     const start = latest ? Date.parse(latest.endsAt) : startOfDate(zone, startsOn);
-    if (Date.parse(startsAt) !== start) wrong(`starts at ${startsAt}, and not at ${new Date(start).toISOString()}`);
+    if (Date.parse(startsAt) !== start)
+      wrong(`starts at ${startsAt}, and not at ${new Date(start).toISOString()}`);
     if (Date.parse(endsAt) !== Math.max(start, startOfDate(zone, endsOn))) wrong(`ends at ${endsAt}`);
     if (latest && latest.endsOn !== startsOn) wrong(`leaves a hole after ${latest.endsOn}`);
     if (dueAt === startsAt || (!latest && dueAt === this.startedAt)) return;
@@ -263,7 +268,9 @@ export class Life {
     if (!created || this.terms.catchUp === 'all' || this.phase !== 'running') return;
     const due = this.surelyDue();
     if (created.outcome === 'skipped' || due === undefined || due > Date.parse(at)) return;
-    this.problems.push(`period ${created.number + 1} is due as well, and does not come with ${created.number}`);
+    this.problems.push(
+      `period ${created.number + 1} is due as well, and does not come with ${created.number}`,
+    );
   }
 
   #charged(fact: Fact, at: string): void {
@@ -274,9 +281,11 @@ export class Life {
     const wrong = (what: string) => this.problems.push(`period ${number} ${what}`);
     if (!this.#isOpen.has(number) || !isUnsettled(period)) wrong(`is ${period.outcome}, and charged`);
     if (charging !== undefined) wrong(`is charged while ${charging} is at the bank`);
-    if (!payment.startsWith(`${invoiceId}.`)) wrong(`is charged by ${payment}, and its invoice is ${invoiceId}`);
+    if (!payment.startsWith(`${invoiceId}.`))
+      wrong(`is charged by ${payment}, and its invoice is ${invoiceId}`);
     if (this.#payments.has(payment)) wrong(`is charged by ${payment} a second time`);
-    if (nextTryAt === undefined || nextTryAt > at) wrong(`is charged at ${at}, and its next try is ${nextTryAt}`);
+    if (nextTryAt === undefined || nextTryAt > at)
+      wrong(`is charged at ${at}, and its next try is ${nextTryAt}`);
     if (this.isParked) wrong('is charged while charging is stopped');
     this.#payments.add(payment);
     this.lastChargeAt = at;

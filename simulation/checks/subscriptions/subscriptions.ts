@@ -27,13 +27,19 @@ export const subscriptions: Check = {
   },
 };
 
-function differences(life: Life, { phase, state }: SubscriptionRow, rows: readonly PeriodRow[]): string[] {
+function differences(
+  life: Life,
+  { phase, state, invoices }: SubscriptionRow,
+  rows: readonly PeriodRow[],
+): string[] {
   const told = [...life.periods.values()].map(({ number, outcome }) => `${number} ${outcome}`).join(', ');
   const kept = rows
     .toSorted((one, other) => one.number - other.number)
     .map(({ number, outcome }) => `${number} ${outcome}`)
     .join(', ');
+  const strange = invoices.filter((id) => !life.invoices.has(id));
   return [
+    ...strange.map((id) => `invoice ${id} is of none of its periods`),
     ...(phase === life.phase ? [] : [`it is ${phase}, and by its log ${life.phase}`]),
     ...(kept === told ? [] : [`its periods are ${kept}, and by its log ${told}`]),
     ...(state.paidThrough === life.paidThrough
@@ -58,7 +64,8 @@ function waitsFor(life: Life): { what: string; at: number } | undefined {
   const [oldest] = life.unsettled;
   if (oldest?.charging !== undefined) return { what: `charge ${oldest.charging} is over`, at: 0 };
   const until = oldest?.nextTryAt ?? oldest?.endsTriesAt;
-  if (oldest && until !== undefined) return { what: `period ${oldest.number} goes on`, at: Date.parse(until) };
+  if (oldest && until !== undefined)
+    return { what: `period ${oldest.number} goes on`, at: Date.parse(until) };
   if (oldest || life.phase === 'unpaid') return undefined;
   const { latest, resumesAt } = life;
   const due = life.surelyDue();
