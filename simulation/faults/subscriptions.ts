@@ -63,9 +63,15 @@ export const faultsOfSubscriptions: Faults = {
       },
     ],
   },
-  'unpaid-not-told': {
-    does: 'No webhook event says that the retries of a period are over.',
-    edits: [{ within: 'eventTypes', replace: "subscription_unpaid: 'SubscriptionUnpaid',", by: '' }],
+  'unpaid-shown-as-paid': {
+    does: 'A webhook event shows a period as paid that was given up or forgiven.',
+    edits: [
+      {
+        within: 'outcomeOf',
+        replace: "fact.type === 'period_closed' ? fact.outcome : 'paid'",
+        by: "fact.type === 'period_paid' ? 'paid' : 'paid'",
+      },
+    ],
   },
   'woken-too-early': {
     does: 'A subscription that is woken does its next thing, although it is not due.',

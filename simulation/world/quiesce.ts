@@ -147,21 +147,21 @@ async function topUpShops({ foundation }: WorldNode, database: WorldDatabase): P
 }
 
 /**
- * A subscription always has a next period, and with each charge its series has something to wait for. They are done when nothing of
- * them is due by now, and no charge is at the bank. Invoices of periods outlive the world.
+ * Rows that never come to rest: a subscription always has a next period, and each charge wakes its series. They are done when nothing
+ * of them is due, and no charge is at the bank.
  */
-const goesOn: Readonly<Record<string, string>> = {
+const neverRests: Readonly<Record<string, string>> = {
   invoice: 'subscription_id is not null',
   series: `exists (select from subscription where subscription.party_id = series.party_id and phase <> 'ended')`,
   subscription: `not exists (
     select from json_array_elements(state -> 'open') as period where period ->> 'charging' is not null)`,
 };
 
-/** With the party whose clock counts. Webhooks are sent by the clock of everyone. */
+/** With the party whose clock counts. Webhooks have none. */
 const waitingRows = [...dueTables, 'subscription']
   .map((table) => {
     const party = table === 'webhook_queue' ? 'null' : 'party_id';
-    return `select ${party} as party_id, wake_at, stuck_at, ${goesOn[table] ?? 'false'} as goes_on,
+    return `select ${party} as party_id, wake_at, stuck_at, ${neverRests[table] ?? 'false'} as never_rests,
       '${table}' = 'subscription' as is_subscription from ${table}
       where wake_at is not null or stuck_at is not null`;
   })
@@ -169,15 +169,18 @@ const waitingRows = [...dueTables, 'subscription']
 
 const readNextDue = `
   with waiting as (
-    select wake_at - coalesce(offset_ms, 0) * interval '1 millisecond' as at, stuck_at, goes_on, is_subscription
+    select wake_at - coalesce(offset_ms, 0) * interval '1 millisecond' as at, stuck_at, never_rests, is_subscription
     from (${waitingRows}) as row left join test_clock using (party_id))
   select (extract(epoch from min(at)) * 1000)::float8::text as at, count(stuck_at)::text as stuck
-  from waiting where not goes_on or at <= $1::timestamptz or stuck_at is not null or is_subscription and $2`;
+  from waiting where not never_rests or at <= $1::timestamptz or stuck_at is not null or is_subscription and $2`;
 
-/** When the next job is due; undefined if none is, now or later. A subscription's next thing counts only while it goes on. */
-async function nextDueMs({ scheduler, database }: Surroundings, goOn: boolean): Promise<number | undefined> {
+/** When the next job is due; undefined if none is, now or later. A subscription counts only where it is asked for. */
+async function nextDueMs(
+  { scheduler, database }: Surroundings,
+  withSubscriptions: boolean,
+): Promise<number | undefined> {
   const now = new Date(scheduler.nowMs()).toISOString();
-  const [row] = await database.query(readNextDue, [now, goOn]);
+  const [row] = await database.query(readNextDue, [now, withSubscriptions]);
   const at = row?.['at'] ?? undefined;
   if (at !== undefined) return Math.ceil(Number(at));
   return Number(row?.['stuck']) > 0 ? scheduler.nowMs() : undefined;

@@ -32,7 +32,7 @@ export function datesOf(agreed: Agreed, start: string, place: number): Dates | u
   return { kind: 'regular', startsOn, endsOn: turnAfter(agreed, anchor, turn + 1) };
 }
 
-/** Goes on from day to day until one is what was agreed. */
+/** The first day from then on that is what was agreed. */
 function anchorFrom({ anchor, every }: Agreed, from: string): string {
   if (anchor === 'atStart') return from;
   const step = every.unit === 'M' ? every.count : 12;

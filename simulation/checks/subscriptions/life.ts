@@ -1,5 +1,5 @@
-// A subscription by its own log, told once more from what was agreed: which period has to come next, when it may be charged, and what
-// no pause, end or failure allows.
+// A subscription by its log and by what was agreed: which period has to come next, and when it may be charged. A pause, an end and a
+// payment forbid a charge.
 import type { EventRow, Fact } from '../rows.ts';
 import { dateIn } from '../states/local-days.ts';
 import { datesOf, startOfDate, timeIn, type Agreed, type Dates } from './dates.ts';
@@ -141,7 +141,7 @@ export class Life {
     period_paid: (fact) => {
       const period = this.#close(fact, outcomesOf.paid);
       if (fact['by'] === 'charge' && period?.charging === undefined)
-        this.problems.push(`period ${period?.number} is paid by a charge that nobody made`);
+        this.problems.push(`period ${period?.number} is paid by a charge that was not made`);
       if (period) this.#paidFor(period);
       if (this.phase === 'unpaid') this.phase = 'running';
     },
@@ -179,7 +179,7 @@ export class Life {
     this.#stopped ??= { at, by };
   }
 
-  /** Charging goes on: what started in the meantime is over. */
+  /** Charging continues: what started in the meantime is over. */
   #closeTime(before: string, at: string): void {
     if (this.phase === before || this.phase !== 'running') return;
     if (before === 'paused') this.#chargedFrom = earlier(this.resumesAt, at);
@@ -249,7 +249,7 @@ export class Life {
 
   #costs({ number, kind, outcome, amountMinor, creditMinor }: Period, wrong: (what: string) => void): void {
     const { items, schedule, startsWith } = this.terms;
-    const total = items.reduce((sum, one) => sum + Number(one.priceMinor) * Number(one.quantity), 0);
+    const total = items.reduce((sum, one) => sum + one.priceMinor * one.quantity, 0);
     const cost = amountMinor + creditMinor;
     if (outcome === 'paid' && amountMinor > 0 && startsWith === 'savedCard')
       wrong('is paid from the start, and it costs something');

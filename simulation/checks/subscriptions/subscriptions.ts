@@ -65,7 +65,7 @@ function waitsFor(life: Life): { what: string; at: number } | undefined {
   if (oldest?.charging !== undefined) return { what: `charge ${oldest.charging} is over`, at: 0 };
   const until = oldest?.nextTryAt ?? oldest?.endsTriesAt;
   if (oldest && until !== undefined)
-    return { what: `period ${oldest.number} goes on`, at: Date.parse(until) };
+    return { what: `period ${oldest.number} is tried again or given up`, at: Date.parse(until) };
   if (oldest || life.phase === 'unpaid') return undefined;
   const { latest, resumesAt } = life;
   const due = life.surelyDue();

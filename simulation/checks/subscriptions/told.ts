@@ -1,4 +1,4 @@
-// What a receiver knows of a subscription from webhook events alone: an event for each fact, and the state and the periods they add up to.
+// What a receiver knows of a subscription from webhook events alone. There is one for each fact, and they add up to its state and periods.
 import { groupedBy, type PeriodRow, type SubscriptionRow } from '../rows.ts';
 import type { Problem, Seen } from '../check.ts';
 import type { CheckWorld, Delivery } from '../world.ts';
