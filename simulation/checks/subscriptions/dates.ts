@@ -47,8 +47,8 @@ function anchorFrom({ anchor, every }: Agreed, from: string): string {
 function turnAfter({ anchor, every }: Agreed, from: string, turns: number): string {
   const { count, unit } = every;
   if (unit === 'D' || unit === 'W') return plusDays(from, turns * count * (unit === 'W' ? 7 : 1));
-  let [year, month, day] = partsOf(from);
-  month += turns * count * (unit === 'Y' ? 12 : 1);
+  const [firstYear, firstMonth, day] = partsOf(from);
+  let [year, month] = [firstYear, firstMonth + turns * count * (unit === 'Y' ? 12 : 1)];
   for (; month > 12; month -= 12) year += 1;
   const wanted = anchor === 'atStart' ? day : anchor.day;
   return textOf(year, month, Math.min(wanted, lengthOf(year, month)));
