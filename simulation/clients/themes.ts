@@ -164,7 +164,7 @@ const mixture: Theme = {
   otherwise: 1,
 };
 
-/** In turn, so that a few consecutive seeds have them all. */
+/** In turn, so that a few consecutive seeds have them all. Mixtures and subscriptions come half as often. */
 export const themes: readonly Theme[] = [
   mixture,
   holdsAndRefunds,
@@ -172,6 +172,10 @@ export const themes: readonly Theme[] = [
   recurring,
   webhooks,
   subscriptions,
+  holdsAndRefunds,
+  payouts,
+  recurring,
+  webhooks,
 ];
 
 /** The first seed from that one on with the theme; the next ones follow at a distance of the number of themes. */
