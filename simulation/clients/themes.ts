@@ -130,11 +130,9 @@ export const subscriptions: Theme = {
     ['create a customer', 'customers', 1],
     ['bind a card', 'bindings', 1],
     ['create a webhook of subscriptions', 'webhooks', 1],
-    ['subscribe', 'subscriptions', 2],
     ['enter an unreliable card', 'cards', 2],
     ['create a customer', 'customers', 2],
     ['bind a card', 'bindings', 2],
-    ['subscribe', 'subscriptions', 4],
   ],
   likelier: {
     subscribe: 2,
