@@ -29,6 +29,8 @@ import { readObjects } from './clients/read-objects.ts';
 import { openRepeats, type Repeats } from './clients/repeats.ts';
 import { refundQueue } from './states/refund-queue.ts';
 import { retries } from './states/retries.ts';
+import { misinformed } from './subscriptions/told.ts';
+import { subscriptions } from './subscriptions/subscriptions.ts';
 import { times } from './events/times.ts';
 import { transfers } from './money/transfers.ts';
 import { shownWrongly } from './states/waiting.ts';
@@ -46,6 +48,7 @@ const checks: readonly Check[] = [
   searchSums,
   invoices,
   periods,
+  subscriptions,
   moves,
   events,
   times,
@@ -165,6 +168,7 @@ async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
       ...openQueues().hear(world.received),
       ...(await redelivered(world.query, seen)),
       ...(isSettled ? await silence(world.query, seen) : []),
+      ...(isSettled ? await misinformed(world.query, seen) : []),
     ]),
     ...(world.mails ? named('payer emails', payerEmails(seen, world.mails)) : []),
     ...named('card numbers', await cardNumbersFound(world.query)),

@@ -187,6 +187,21 @@ export type PeriodRow = {
   readonly asked_minor: number | null;
   readonly captured: number;
 };
+export type SubscriptionRow = Due & {
+  readonly subscription_id: string;
+  /** All invoices that say they are of it. */
+  readonly invoices: readonly string[];
+  readonly phase: string;
+  readonly state: {
+    readonly paidThrough?: string;
+    readonly parkedFor?: string;
+    readonly endedFor?: string;
+    readonly endsAfter?: { readonly number: number };
+    readonly pause?: { readonly resumesAt?: string };
+    readonly latest?: { readonly kind: string };
+    readonly open: readonly { readonly declineClass?: string; readonly charging?: string }[];
+  };
+};
 export type LedgerRow = {
   readonly aggregate_id: string;
   readonly operation_id: string;
@@ -236,6 +251,7 @@ export type Books = {
   readonly payerDeclines: readonly PayerDeclineRow[];
   readonly consentLinks: readonly ConsentLinkRow[];
   readonly periods: readonly PeriodRow[];
+  readonly subscriptions: readonly SubscriptionRow[];
   /** All of them, whichever aggregates were asked for. */
   readonly bankUpdates: readonly BankUpdateRow[];
   readonly ledger: readonly LedgerRow[];
@@ -398,6 +414,13 @@ const sources: Record<keyof Books, Source> = {
         (select count(*)::int from payment where payment.invoice_id = period.invoice_id
           and status in ('captured', 'refunding', 'refunded')) as captured
       from subscription_period as period`,
+    key: 'subscription_id',
+    of: ['subscription'],
+  },
+  subscriptions: {
+    text: `select subscription_id, phase, state, wake_at, stuck_at,
+        array(select invoice_id::text from invoice where invoice.subscription_id = subscription.subscription_id) as invoices
+      from subscription`,
     key: 'subscription_id',
     of: ['subscription'],
   },

@@ -15,6 +15,8 @@ export type Knowledge = {
   /** The IDs of series, by which consent links name them. */
   readonly series: string[];
   readonly subscriptions: string[];
+  /** Invoices of periods that were not paid. */
+  readonly openPeriods: string[];
   /** Their pages are opened by payers, who then know what they show. */
   readonly consentLinks: { id: string; path: string; textHash?: string }[];
   readonly templates: { id: string; token: string }[];
@@ -75,6 +77,7 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
     cards: [],
     series: [],
     subscriptions: [],
+    openPeriods: [],
     consentLinks: [],
     templates: [],
     customers: [],

@@ -53,7 +53,7 @@ function learnTime(known: Knowledge, now: () => string) {
   return (answer: { now: string }) => void (known.aheadMs += Date.parse(answer.now) - Date.parse(now()));
 }
 
-function clockMove(known: Knowledge, now: () => string, hours: number): Wish {
+export function clockMove(known: Knowledge, now: () => string, hours: number): Wish {
   const fromMs = Date.parse(now());
   const toMs = fromMs + hours * hourMs;
   known.clockMoves.push({ fromMs, toMs });

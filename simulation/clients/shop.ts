@@ -101,7 +101,7 @@ export function newInvoice(
   };
 }
 
-function enteredCard(known: Knowledge, cardNumber: string, hasCode: boolean): Wish {
+export function enteredCard(known: Knowledge, cardNumber: string, hasCode: boolean): Wish {
   return {
     method: 'POST',
     path: `${base}/payment-resources`,

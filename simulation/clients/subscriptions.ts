@@ -1,47 +1,105 @@
-// A merchant who sells subscriptions to customers with a saved card.
-import { externalId, recent, type Action } from './knowledge.ts';
+// A merchant who sells subscriptions to customers with a saved card. Cards fail in their own ways, payers pay what is open, and the test
+// clock moves from period to period.
+import type { Chance } from '../world/chance.ts';
+import { silentAbout } from '../world/servers/bank.ts';
+import { enteredCard } from './shop.ts';
+import { externalId, recent, type Action, type Knowledge, type Wish } from './knowledge.ts';
+import { clockMove } from './reads.ts';
+import { nextAddress } from './webhooks.ts';
 
 const base = '/v2/processing';
 const dayMs = 24 * 3_600_000;
-/** Worlds of fixed seeds stay as they are until a theme of subscriptions has weights of its own. */
-const unweighted = 0;
+/** So few that a world with moves of the clock has hundreds of periods, and not thousands. */
+const [maxSubscriptions, maxMoves] = [8, 12];
+
+/** Approved for the payer. Without the payer they are declined twice, always, or not answered for an hour. */
+const unreliable = [
+  '4000000000511008',
+  '4000000000511008',
+  '4000000000519993',
+  '4000000000549990',
+  '4000000000919193',
+  '4000000000119992',
+  '4000000000003600',
+];
+
+const prices = [100, 6_000, 6_000, 25_000, 49_900, 199_051, silentAbout];
+
+/** Every kind of schedule: counted in days, weeks, months, with a fixed day and without, near and far from UTC. */
+function schedule(chance: Chance): Record<string, unknown> {
+  const every = chance.oneOf(['P3D', 'P3D', 'P10D', 'P1W', 'P1M', 'P1M', 'P3M', 'P1Y']);
+  const isOfMonths = /[MY]$/.test(every);
+  const anchor = {
+    anchorDay: chance.oneOf([1, 15, 29, 31]),
+    ...(every === 'P1Y' ? { anchorMonth: 1 } : {}),
+    ...(chance.isTrue(0.6) ? { firstPeriod: chance.oneOf(['free', 'full', 'proRata']) } : {}),
+  };
+  return {
+    every,
+    timeZone: chance.oneOf(['UTC', 'Europe/Moscow', 'Pacific/Kiritimati', 'Pacific/Honolulu']),
+    ...(isOfMonths && chance.isTrue(0.4) ? anchor : {}),
+    ...(chance.isTrue(0.2) ? { chargeFrom: '22:00', chargeUntil: '23:59' } : {}),
+    ...(chance.isTrue(0.2) ? { trialDays: chance.oneOf([1, 7]) } : {}),
+    ...(chance.isTrue(0.2) ? { periods: 3 } : {}),
+  };
+}
+
+function subscribe(known: Knowledge, chance: Chance): Wish | undefined {
+  const customer = recent(known.customers, chance);
+  if (!customer || known.subscriptions.length >= maxSubscriptions) return undefined;
+  return {
+    method: 'POST',
+    path: `${base}/subscriptions`,
+    body: {
+      customerID: customer.id,
+      items: [{ product: 'Tea', price: chance.oneOf(prices), quantity: 1 }],
+      ...schedule(chance),
+      ...(chance.isTrue(0.8) ? { catchUp: chance.oneOf(['current', 'all', 'none']) } : {}),
+      ...(chance.isTrue(0.8) ? { ifUnpaid: chance.oneOf(['unpaid', 'end', 'pause']) } : {}),
+      ...externalId(known, chance),
+    },
+    learn: ({ id }) => known.subscriptions.push(id),
+  };
+}
+
+const topic = 'SubscriptionsTopic';
+const eventTypes = [
+  'SubscriptionCreated',
+  'SubscriptionStarted',
+  'SubscriptionPeriodCreated',
+  'SubscriptionChargeStarted',
+  'SubscriptionChargePostponed',
+  'SubscriptionChargeFailed',
+  'SubscriptionPeriodPaid',
+  'SubscriptionPeriodClosed',
+  'SubscriptionUnpaid',
+  'SubscriptionPaused',
+  'SubscriptionResumed',
+  'SubscriptionEndScheduled',
+  'SubscriptionEnded',
+  'SubscriptionParked',
+];
 
 export const subscriptionActions: readonly Action[] = [
+  { name: 'subscribe', weight: 2, wish: subscribe },
   {
-    name: 'subscribe',
-    weight: unweighted,
-    wish: (known, chance) => {
-      const customer = recent(known.customers, chance);
-      if (!customer) return undefined;
-      return {
-        method: 'POST',
-        path: `${base}/subscriptions`,
-        body: {
-          customerID: customer.id,
-          items: [{ product: 'Tea', price: chance.oneOf([100, 49_900, 199_051]), quantity: 1 }],
-          every: chance.oneOf(['P3D', 'P1W', 'P1M', 'P1M']),
-          timeZone: chance.oneOf(['UTC', 'Europe/Moscow', 'America/New_York']),
-          catchUp: chance.oneOf(['current', 'all', 'none']),
-          ifUnpaid: chance.oneOf(['unpaid', 'end', 'pause']),
-          ...(chance.isTrue(0.2) ? { trialDays: 7 } : {}),
-          ...(chance.isTrue(0.2) ? { periods: 3 } : {}),
-          ...externalId(known, chance),
-        },
-        learn: ({ id }) => known.subscriptions.push(id),
-      };
-    },
+    name: 'enter an unreliable card',
+    weight: 0.5,
+    wish: (known, chance) => enteredCard(known, chance.oneOf(unreliable), true),
   },
   {
     name: 'change a subscription',
-    weight: unweighted,
+    weight: 1,
     wish: (known, chance, now) => {
       const id = recent(known.subscriptions, chance);
       if (id === undefined) return undefined;
-      const resumesAt = new Date(Date.parse(now()) + 10 * dayMs).toISOString();
+      const inDays = (days: number) => new Date(Date.parse(now()) + days * dayMs).toISOString();
+      const openPeriods = chance.oneOf(['keepTrying', 'forgive']);
       const [verb, body] = chance.oneOf<[string, Record<string, unknown> | undefined]>([
-        ['cancel', { when: chance.oneOf(['now', 'periodEnd']) }],
-        ['pause', { openPeriods: chance.oneOf(['keepTrying', 'forgive']) }],
-        ['pause', { resumesAt }],
+        ['cancel', { when: chance.oneOf(['now', 'periodEnd', 'periodEnd']), by: 'payer' }],
+        ['pause', { openPeriods }],
+        ['pause', { openPeriods, resumesAt: inDays(chance.oneOf([0.01, 4, 10])), by: 'payer' }],
+        ['resume', undefined],
         ['resume', undefined],
         ['resume', undefined],
       ]);
@@ -50,13 +108,12 @@ export const subscriptionActions: readonly Action[] = [
   },
   {
     name: 'look at subscriptions',
-    weight: unweighted,
+    weight: 1,
     wish: (known, chance) => {
       const id = recent(known.subscriptions, chance);
       const customer = recent(known.customers, chance);
       if (id === undefined || !customer) return undefined;
       const path = chance.oneOf([
-        `subscriptions/${id}`,
         `subscriptions/${id}/periods?limit=5`,
         `subscriptions/${id}/upcoming`,
         `subscriptions?externalID=own-1`,
@@ -64,5 +121,65 @@ export const subscriptionActions: readonly Action[] = [
       ]);
       return { method: 'GET', path: `${base}/${path}` };
     },
+  },
+  {
+    name: 'look for an open period',
+    weight: 1,
+    wish: (known, chance) => {
+      const id = recent(known.subscriptions, chance);
+      if (id === undefined) return undefined;
+      return {
+        method: 'GET',
+        path: `${base}/subscriptions/${id}`,
+        learn({ openPeriods }: { openPeriods: { invoiceID: string }[] }) {
+          for (const { invoiceID } of openPeriods)
+            if (!known.openPeriods.includes(invoiceID)) known.openPeriods.push(invoiceID);
+        },
+      };
+    },
+  },
+  {
+    name: 'settle an open period',
+    weight: 1,
+    wish: (known, chance) => {
+      const invoice = recent(known.openPeriods, chance);
+      const card = recent(known.cards, chance);
+      if (invoice === undefined || !card) return undefined;
+      const path = `${base}/invoices/${invoice}`;
+      if (chance.isTrue(0.2))
+        return { method: 'POST', path: `${path}/rescind`, body: { reason: 'not wanted any more' } };
+      const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: card.token };
+      const flow = chance.isTrue(0.8)
+        ? { type: 'PaymentFlowInstant' }
+        : { type: 'PaymentFlowHold', onHoldExpiration: chance.oneOf(['cancel', 'capture']) };
+      const contactInfo = { email: 'payer@example.com' };
+      return {
+        method: 'POST',
+        path: `${path}/payments`,
+        body: { flow, payer: { ...payer, paymentSession: card.session, contactInfo } },
+      };
+    },
+  },
+  {
+    name: 'move the clock to other periods',
+    weight: 0.1,
+    wish: (known, chance, now) =>
+      known.clockMoves.length < maxMoves
+        ? clockMove(known, now, chance.oneOf([6, 25, 25, 3 * 24, 8 * 24, 32 * 24]))
+        : undefined,
+  },
+  {
+    name: 'create a webhook of subscriptions',
+    weight: 0.1,
+    wish: (known) =>
+      known.webhooks.length > 5
+        ? undefined
+        : {
+            method: 'POST',
+            path: `${base}/webhooks`,
+            body: { scope: { topic, shopID: 'TEST', eventTypes }, url: nextAddress() },
+            isUnique: true,
+            learn: ({ id }) => known.webhooks.push(id),
+          },
   },
 ];

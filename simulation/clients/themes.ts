@@ -1,4 +1,4 @@
-// What a world is mostly about: four of five seeds have one theme, and the fifth is a mixture.
+// What a world is mostly about: most seeds have one theme, and the others are a mixture.
 // In a short mixture few objects get far, because a payout needs an identity, a wallet and a checked card.
 import type { Knowledge } from './knowledge.ts';
 
@@ -95,6 +95,8 @@ export const recurring: Theme = {
     'move the test clock': 6,
     'withdraw a consent': 1,
     'look up a series': 0.7,
+    // Otherwise its series would not come to rest.
+    subscribe: 0,
     'ask for new terms': 1.5,
     'open a consent link': 3,
     'agree to new terms': 3,
@@ -122,6 +124,38 @@ export const webhooks: Theme = {
   otherwise: 0.1,
 };
 
+export const subscriptions: Theme = {
+  name: 'subscriptions',
+  beginnings: [
+    ['enter an ordinary card', 'cards', 1],
+    ['create a customer', 'customers', 1],
+    ['bind a card', 'bindings', 1],
+    ['create a webhook of subscriptions', 'webhooks', 1],
+    ['enter an unreliable card', 'cards', 2],
+    ['create a customer', 'customers', 2],
+    ['bind a card', 'bindings', 2],
+  ],
+  likelier: {
+    subscribe: 2,
+    'change a subscription': 3,
+    'look at subscriptions': 1,
+    'look for an open period': 2,
+    'settle an open period': 4,
+    'move the clock to other periods': 50,
+    'move the test clock': 0,
+    'enter an unreliable card': 2,
+    'enter a card': 0.3,
+    'create a customer': 0.5,
+    'bind a card': 1,
+    'withdraw a binding': 0.3,
+    'delete a customer': 0.2,
+    'charge a customer': 0.3,
+    'withdraw a consent': 0.3,
+    'change a webhook': 1,
+  },
+  otherwise: 0.05,
+};
+
 const mixture: Theme = {
   name: 'a bit of everything',
   beginnings: [...forPayments, ...forPayouts, ...forCustomers, ['create a webhook', 'webhooks']],
@@ -129,8 +163,19 @@ const mixture: Theme = {
   otherwise: 1,
 };
 
-/** In turn, so that a few consecutive seeds have them all. */
-export const themes: readonly Theme[] = [mixture, holdsAndRefunds, payouts, recurring, webhooks];
+/** In turn, so that a few consecutive seeds have them all. Mixtures and subscriptions come half as often. */
+export const themes: readonly Theme[] = [
+  mixture,
+  holdsAndRefunds,
+  payouts,
+  recurring,
+  webhooks,
+  subscriptions,
+  holdsAndRefunds,
+  payouts,
+  recurring,
+  webhooks,
+];
 
 /** The first seed from that one on with the theme; the next ones follow at a distance of the number of themes. */
 export function firstSeedOf(theme: Theme, from: number): number {

@@ -36,6 +36,10 @@ export function forgetAddresses(): void {
   addresses = 0;
 }
 
+export function nextAddress(): string {
+  return `https://receiver.example/${++addresses}`;
+}
+
 const learnFor = (known: Knowledge) => (answer: { id: string }) => void known.webhooks.push(answer.id);
 
 export const webhookActions: readonly Action[] = [
@@ -52,7 +56,7 @@ export const webhookActions: readonly Action[] = [
       return {
         method: 'POST',
         path: webhooks,
-        body: { scope, url: `https://receiver.example/${++addresses}` },
+        body: { scope, url: nextAddress() },
         isUnique: true,
         learn: learnFor(known),
       };
@@ -76,7 +80,7 @@ export const webhookActions: readonly Action[] = [
       return {
         method: 'POST',
         path: walletWebhooks,
-        body: { identityID, scope, url: `https://receiver.example/${++addresses}` },
+        body: { identityID, scope, url: nextAddress() },
         isUnique: true,
         learn: ({ id }) => known.walletWebhooks.push({ identity: identityID, id }),
       };

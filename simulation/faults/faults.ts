@@ -1,5 +1,12 @@
 // All planted faults, each with the theme of the worlds that search for it.
-import { holdsAndRefunds, payouts, recurring, webhooks, type Theme } from '../clients/themes.ts';
+import {
+  holdsAndRefunds,
+  payouts,
+  recurring,
+  subscriptions,
+  webhooks,
+  type Theme,
+} from '../clients/themes.ts';
 import type { Fault, Faults } from './fault.ts';
 import { faultsOfBatches } from './batches.ts';
 import { faultsOfBegunPayments } from './begun-payments.ts';
@@ -7,6 +14,7 @@ import { faultsOfExchanges } from './exchanges.ts';
 import { faultsOfHoldsAndRefunds } from './holds-and-refunds.ts';
 import { faultsOfPayouts } from './payouts.ts';
 import { faultsOfRecurringCharges } from './recurring-charges.ts';
+import { faultsOfSubscriptions } from './subscriptions.ts';
 import { faultsOfWebhooks } from './webhooks.ts';
 
 export type PlantedFault = Fault & { readonly name: string; readonly theme: Theme };
@@ -17,6 +25,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   ...soughtIn(payouts, faultsOfPayouts),
   ...soughtIn(recurring, faultsOfBatches),
   ...soughtIn(recurring, faultsOfRecurringCharges),
+  ...soughtIn(subscriptions, faultsOfSubscriptions),
   ...soughtIn(webhooks, faultsOfWebhooks),
   // Those worlds begin payments and bindings throughout. Worlds of holds have most of them before the first fault.
   ...soughtIn(webhooks, faultsOfBegunPayments),

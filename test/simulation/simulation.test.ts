@@ -39,12 +39,12 @@ test(
   async () => {
     // One of each theme.
     const asked = (worlds: number) =>
-      simulate(['--seed', '21', '--steps', steps, '--worlds', String(worlds), '--as-it-is']);
-    const calm = await asked(themes.length);
+      simulate(['--seed', '20', '--steps', steps, '--worlds', String(worlds), '--as-it-is']);
+    const calm = await asked(new Set(themes).size);
     expect(calm.code, calm.text).toBe(0);
-    expect(calm.text).toMatch(/^seed 21: [1-9]\d* operations, /m);
+    expect(calm.text).toMatch(/^seed 20: [1-9]\d* operations, /m);
     const traces = tracesIn(calm.text);
-    expect(traces).toHaveLength(themes.length);
+    expect(traces).toHaveLength(new Set(themes).size);
 
     const burners = Array.from({ length: repeated }, () =>
       spawn(execPath, ['-e', 'for (;;);'], { stdio: 'ignore', timeout: timeoutMs }),

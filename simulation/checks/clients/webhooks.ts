@@ -156,6 +156,7 @@ function aggregateOf(body: Body): string {
   return (
     idOf('invoice') ??
     idOf('customer') ??
+    idOf('subscription') ??
     idOf('withdrawal') ??
     (body['withdrawalID'] as string | undefined) ??
     idOf('destination') ??

@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { often } from '../../support/service/campaign.ts';
 import { chosenSeed } from '../../support/service/chosen-seed.ts';
 import { compareLife } from './agree.ts';
+import { keptOf, problemsOf } from './logs.ts';
+import { planFrom } from './plan.ts';
 
 const lives = Number(process.env['SUBSCRIPTION_LIVES'] ?? often(2_000, 100_000));
 const seed = chosenSeed('SUBSCRIPTION_SEED');
@@ -27,4 +29,13 @@ test(`the service and the model agree in ${lives} lives (SUBSCRIPTION_SEED=${see
     'running',
     'unpaid',
   ]);
+}, 7_200_000);
+
+const judged = often(20, 20_000);
+
+test(`the simulation's check finds nothing in ${judged} lives (SUBSCRIPTION_SEED=${seed})`, () => {
+  for (let life = 0; life < judged; life++) {
+    const plan = planFrom(1_000_003 * seed + life);
+    expect(problemsOf(keptOf(plan)), JSON.stringify(plan, null, 1)).toEqual([]);
+  }
 }, 7_200_000);

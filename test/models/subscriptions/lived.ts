@@ -23,6 +23,8 @@ export class Life {
   readonly rows = new Map<number, Period>();
   readonly charges: { number: number; at: Instant; paymentId: string; ending?: ChargeEnding }[] = [];
   readonly facts: SubscriptionFact[] = [];
+  /** The facts of each transaction. */
+  readonly log: { readonly at: Instant; readonly facts: readonly SubscriptionFact[] }[] = [];
   wakes = 0;
   now: Instant;
   readonly #bank: Bank;
@@ -34,6 +36,7 @@ export class Life {
     if (!created.ok) throw new Error(created.refusal.hint ?? created.refusal.code);
     const [first, ...others] = created.value;
     this.subscription = evolve(undefined, first!, terms.createdAt);
+    this.log.push({ at: terms.createdAt, facts: [first!] });
     this.take(others, terms.createdAt);
   }
 
@@ -62,13 +65,17 @@ export class Life {
   wake(now: Instant): void {
     this.wakes += 1;
     if (this.wakes > maxWakes) throw new Error('The subscription is woken without an end.');
-    const ids = { invoiceId: `invoice${this.wakes}`, paymentId: `payment${this.wakes}` };
+    const invoiceId = `invoice${this.wakes}`;
+    const next = nextAction(this.subscription);
+    const open = next?.does === 'charge' ? this.rows.get(next.number)?.invoiceId : invoiceId;
+    const ids = { invoiceId, paymentId: `${open}.${this.wakes}` };
     this.take(decideWake(this.subscription, now, ids), now);
   }
 
   /** Writes facts, as one transaction would, and brings the charge they start to the bank. */
   take(facts: readonly SubscriptionFact[], now: Instant): void {
     this.now = now;
+    if (facts.length > 0) this.log.push({ at: now, facts });
     for (const fact of facts) {
       this.subscription = evolve(this.subscription, fact, now);
       this.facts.push(fact);

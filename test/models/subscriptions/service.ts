@@ -86,6 +86,10 @@ function endingOf(answer: Answer, at: Instant): ChargeEnding {
 
 /** The story of a plan, as the service lives it. */
 export function livedStory(plan: Plan): Story {
+  return storyOf(lifeOf(plan));
+}
+
+export function lifeOf(plan: Plan): Life {
   const life = new Life(termsOf(plan), (charge, _, at) =>
     endingOf(plan.answers[charge - 1] ?? 'captured', at),
   );
@@ -94,7 +98,7 @@ export function livedStory(plan: Plan): Story {
     perform(life, act);
   }
   runUntil(life, plan, plan.endsAt);
-  return storyOf(life);
+  return life;
 }
 
 function runUntil(life: Life, plan: Plan, end: Micros): void {

@@ -1,0 +1,378 @@
+// A subscription by its log and by what was agreed: which period has to come next, and when it may be charged. A pause, an end and a
+// payment forbid a charge.
+import type { EventRow, Fact } from '../rows.ts';
+import { dateIn } from '../states/local-days.ts';
+import { datesOf, startOfDate, timeIn, type Agreed, type Dates } from './dates.ts';
+
+const hourMs = 3_600_000;
+/** Later than that, `none` charges no period. */
+const tooLateMs = 72 * hourMs;
+
+export type Period = Dates & {
+  readonly number: number;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly dueAt: string;
+  readonly amountMinor: number;
+  readonly creditMinor: number;
+  readonly invoiceId?: string;
+  readonly outcome: string;
+};
+type Terms = {
+  readonly items: readonly { readonly priceMinor: number; readonly quantity: number }[];
+  readonly schedule: Agreed & { readonly anchor: 'atStart' | { readonly firstPeriod?: string } };
+  readonly startsWith: string;
+  readonly firstPeriod?: { readonly number: number; readonly startsOn: string };
+  readonly catchUp: string;
+  readonly dunning: { readonly stack?: boolean };
+};
+/** A period, and what its charges have come to. */
+export type Told = Period & { charging?: string; nextTryAt?: string; endsTriesAt?: string };
+type Batch = { readonly at: string; readonly facts: readonly Fact[] };
+
+const outcomesOf = { open: 'open', paid: 'paid' } as const;
+const isUnsettled = ({ outcome }: Told) => outcome === 'open' || outcome === 'unpaid';
+
+export class Life {
+  readonly problems: string[] = [];
+  readonly periods = new Map<number, Told>();
+  phase = 'absent';
+  isParked = false;
+  terms!: Terms;
+  startedAt?: string;
+  zone = '';
+  paidThrough?: string;
+  lastNumber = Infinity;
+  resumesAt: string | undefined;
+  lastChargeAt?: string;
+  /** When charging last ended, and who ended it. */
+  #stopped: { readonly at: string; readonly by: string } | undefined;
+  /** What starts earlier is of a time that is not charged. */
+  #chargedFrom = '';
+  #hasOtherItems = false;
+  readonly #payments = new Set<string>();
+  /** Those that its periods and changes have asked for. */
+  readonly invoices = new Set<string>();
+
+  constructor(log: readonly EventRow[]) {
+    for (const batch of batchesOf(log)) this.#take(batch);
+  }
+
+  get latest(): Told | undefined {
+    return [...this.periods.values()].at(-1);
+  }
+
+  get unsettled(): Told[] {
+    return [...this.periods.values()].filter((period) => this.#isOpen.has(period.number));
+  }
+
+  /** The dates of a period by what was agreed; undefined where none comes any more. */
+  datesOf(number: number): Dates | undefined {
+    if (number > this.lastNumber || this.startedAt === undefined) return undefined;
+    const { schedule, firstPeriod } = this.terms;
+    const start = firstPeriod?.startsOn ?? dateIn(schedule.zone, Date.parse(this.startedAt));
+    return datesOf(schedule, start, number - (firstPeriod?.number ?? 1));
+  }
+
+  /** When the next period is surely due; undefined where none comes. */
+  surelyDue(): number | undefined {
+    const { latest } = this;
+    const dates = this.datesOf(latest ? latest.number + 1 : (this.terms.firstPeriod?.number ?? 1));
+    if (!dates) return undefined;
+    return this.#surelyDueAt(dates, latest?.endsAt);
+  }
+
+  #surelyDueAt({ startsOn }: Dates, endOfLast: string | undefined): number {
+    const { until } = this.terms.schedule.chargeAt;
+    const [hours = 0, minutes = 0] = until.split(':').map(Number);
+    const [at, start] = [startOfDate(this.zone, startsOn), Date.parse(endOfLast ?? '1970-01-01')];
+    // On the day on which clocks change, an hour more.
+    return Math.max(start, at + (hours + 1) * hourMs + minutes * 60_000);
+  }
+
+  readonly #isOpen = new Set<number>();
+
+  #take({ at, facts }: Batch): void {
+    const before = this.phase;
+    for (const fact of facts) {
+      const says = this.#says[fact.type];
+      if (says === undefined) this.problems.push(`${fact.type} is not a known fact`);
+      else if (before === 'ended' && !afterTheEnd.has(fact.type))
+        this.problems.push(`it has ended, and then ${fact.type}`);
+      else says(fact, at, facts, before);
+    }
+    this.#closeTime(before, at);
+    this.#lookForLater(facts, at);
+  }
+
+  readonly #says: Readonly<
+    Record<string, (fact: Fact, at: string, together: readonly Fact[], before: string) => void>
+  > = {
+    subscription_created: (fact) => {
+      this.terms = fact['terms'] as Terms;
+      this.zone = this.terms.schedule.zone;
+      this.phase = 'incomplete';
+    },
+    subscription_started: (_, at) => {
+      this.startedAt = at;
+      this.phase = 'running';
+    },
+    period_created: (fact, at, together, before) => this.#created(fact, at, together, before),
+    charge_started: (fact, at) => this.#charged(fact, at),
+    charge_postponed: (fact, _, together) => void this.#tried(fact, fact['until'], together),
+    charge_failed: (fact, _, together) => {
+      const period = this.#tried(fact, fact['nextTryAt'], together);
+      if (period) this.#endTries(period, fact['givesUpAt']);
+    },
+    try_requested: (fact, at) => void this.#tried(fact, at, undefined),
+    missed_period_charged: (fact, at) => {
+      const period = this.#named(fact);
+      if (period?.outcome !== 'missed') this.problems.push(`period ${period?.number} was not missed`);
+      if (!period) return;
+      this.periods.set(period.number, {
+        ...period,
+        outcome: 'open',
+        invoiceId: String(fact['invoiceId']),
+        nextTryAt: at,
+      });
+      this.#isOpen.add(period.number);
+      this.invoices.add(String(fact['invoiceId']));
+    },
+    period_paid: (fact) => {
+      const period = this.#close(fact, outcomesOf.paid);
+      if (fact['by'] === 'charge' && period?.charging === undefined)
+        this.problems.push(`period ${period?.number} is paid by a charge that was not made`);
+      if (period) this.#paidFor(period);
+      if (this.phase === 'unpaid') this.phase = 'running';
+    },
+    period_closed: (fact) => {
+      this.#close(fact, String(fact['outcome']));
+      if (this.phase === 'unpaid') this.phase = 'running';
+    },
+    subscription_unpaid: (fact, at) => {
+      const period = this.#named(fact);
+      if (period) {
+        this.#endTries({ ...period, outcome: 'unpaid' }, undefined);
+        this.#tried(fact, undefined, []);
+      }
+      this.#stop('unpaid', at, 'failures');
+    },
+    subscription_paused: (fact, at) => {
+      this.resumesAt = fact['resumesAt'] as string | undefined;
+      this.#stop('paused', at, String(fact['by']));
+    },
+    subscription_resumed: () => void (this.phase = 'running'),
+    end_scheduled: (fact) => void (this.lastNumber = Number(fact['afterNumber'])),
+    end_taken_back: () => void (this.lastNumber = Infinity),
+    subscription_ended: () => void (this.phase = 'ended'),
+    items_scheduled: () => void (this.#hasOtherItems = true),
+    items_changed: () => void (this.#hasOtherItems = true),
+    change_started: (fact) => void this.invoices.add(String((fact['change'] as Period).invoiceId)),
+    change_dropped: () => {},
+    zone_changed: (fact) => void (this.zone = String(fact['zone'])),
+    subscription_parked: () => void (this.isParked = true),
+    subscription_unparked: () => void (this.isParked = false),
+  };
+
+  #stop(phase: string, at: string, by: string): void {
+    this.phase = phase;
+    this.#stopped ??= { at, by };
+  }
+
+  /** Charging continues: what started in the meantime is over. */
+  #closeTime(before: string, at: string): void {
+    if (this.phase === before || this.phase !== 'running') return;
+    if (before === 'paused') this.#chargedFrom = earlier(this.resumesAt, at);
+    if (before === 'unpaid') this.#chargedFrom = at;
+    this.resumesAt = undefined;
+    this.#stopped = undefined;
+  }
+
+  #created(fact: Fact, at: string, together: readonly Fact[], before: string): void {
+    const period = fact['period'] as Period;
+    const { number, outcome } = period;
+    const { latest } = this;
+    const wrong = (what: string) => this.problems.push(`period ${number} ${what}`);
+    const expected = latest ? latest.number + 1 : (this.terms.firstPeriod?.number ?? 1);
+    if (number !== expected) wrong(`comes where ${expected} has to`);
+    const dates = this.datesOf(number);
+    if (!dates) wrong('comes after the last one');
+    else if (textOf(dates) !== textOf(period)) wrong(`is ${textOf(period)}, and agreed is ${textOf(dates)}`);
+    this.#timed(period, latest, wrong);
+    if (outcome === 'open' || outcome === 'missed') this.#mayBeDue(period, at, together, wrong);
+    if (outcome === 'skipped') this.#maySkip(period, at, before, wrong);
+    this.#costs(period, wrong);
+    this.periods.set(number, { ...period, ...(outcome === 'open' ? { nextTryAt: period.dueAt } : {}) });
+    if (outcome === 'paid') this.#paidFor(period);
+    if (period.invoiceId !== undefined) this.invoices.add(period.invoiceId);
+    if (outcome !== 'open') return;
+    if (this.#isOpen.size > 0 && this.terms.dunning.stack !== true) wrong('is asked for next to another');
+    this.#isOpen.add(number);
+  }
+
+  #timed(period: Period, latest: Told | undefined, wrong: (what: string) => void): void {
+    const { startsOn, endsOn, startsAt, endsAt, dueAt } = period;
+    const { zone } = this;
+    const start = latest ? Date.parse(latest.endsAt) : startOfDate(zone, startsOn);
+    if (Date.parse(startsAt) !== start)
+      wrong(`starts at ${startsAt}, and not at ${new Date(start).toISOString()}`);
+    if (Date.parse(endsAt) !== Math.max(start, startOfDate(zone, endsOn))) wrong(`ends at ${endsAt}`);
+    if (latest && latest.endsOn !== startsOn) wrong(`leaves a hole after ${latest.endsOn}`);
+    if (dueAt === startsAt || (!latest && dueAt === this.startedAt)) return;
+    const { from, until } = this.terms.schedule.chargeAt;
+    const [date, time] = [dateIn(zone, Date.parse(dueAt)), timeIn(zone, Date.parse(dueAt))];
+    if (date !== startsOn || time < from || time >= until || dueAt < startsAt) wrong(`is due at ${dueAt}`);
+  }
+
+  /** At a pause what has started is asked for, or missed. Otherwise what is due. */
+  #mayBeDue(period: Period, at: string, together: readonly Fact[], wrong: (what: string) => void): void {
+    const isPausing = together.some(({ type }) => type === 'subscription_paused');
+    const since = isPausing ? period.startsAt : period.dueAt;
+    if (since > at) wrong(`comes at ${at}, and is due at ${since}`);
+    if (this.phase !== 'running') wrong(`is ${period.outcome} while the subscription is ${this.phase}`);
+    if (period.startsAt < this.#chargedFrom) wrong('is of a time that is not charged');
+    if (isPausing || period.outcome !== 'missed') return;
+    const { catchUp } = this.terms;
+    const isLast = createdIn(together).at(-1)?.number === period.number;
+    const isLate = catchUp === 'none' && Date.parse(at) - Date.parse(period.dueAt) > tooLateMs;
+    if (catchUp === 'all' || (isLast && !isLate)) wrong('is missed, and it should be charged');
+  }
+
+  #maySkip(period: Period, at: string, before: string, wrong: (what: string) => void): void {
+    if (before !== 'paused' && before !== 'unpaid') return void wrong(`is skipped while it is ${before}`);
+    const until = before === 'paused' ? earlier(this.resumesAt, at) : at;
+    if (period.startsAt >= until) wrong(`is skipped, and starts at ${period.startsAt} after ${until}`);
+    const { at: from = '', by = '' } = this.#stopped ?? {};
+    if ((by === 'payer' || by === 'merchant') && before === 'paused' && period.startsAt < from)
+      wrong(`is skipped, and started before the pause at ${from}`);
+  }
+
+  #costs({ number, kind, outcome, amountMinor, creditMinor }: Period, wrong: (what: string) => void): void {
+    const { items, schedule, startsWith } = this.terms;
+    const total = items.reduce((sum, one) => sum + one.priceMinor * one.quantity, 0);
+    const cost = amountMinor + creditMinor;
+    if (outcome === 'paid' && amountMinor > 0 && startsWith === 'savedCard')
+      wrong('is paid from the start, and it costs something');
+    if (this.#hasOtherItems || startsWith !== 'savedCard') return;
+    const first = schedule.anchor === 'atStart' ? 'full' : (schedule.anchor.firstPeriod ?? 'free');
+    const isFree = kind === 'trial' || (kind === 'first' && first === 'free');
+    const isPart = kind === 'first' && first === 'proRata';
+    const hasInstalments = items.some((one) => 'lastPriceMinor' in one);
+    const isRight = isFree ? cost === 0 : isPart ? cost <= total : cost === total;
+    if (!isRight && !hasInstalments) wrong(`${number} costs ${cost}, and agreed is ${total}`);
+  }
+
+  /** Nothing that is due at that moment comes after what was created. */
+  #lookForLater(facts: readonly Fact[], at: string): void {
+    const created = createdIn(facts).at(-1);
+    if (!created || this.terms.catchUp === 'all' || this.phase !== 'running') return;
+    const due = this.surelyDue();
+    if (created.outcome === 'skipped' || due === undefined || due > Date.parse(at)) return;
+    this.problems.push(
+      `period ${created.number + 1} is due as well, and does not come with ${created.number}`,
+    );
+  }
+
+  #charged(fact: Fact, at: string): void {
+    const period = this.#named(fact);
+    if (!period) return;
+    const { number, invoiceId, charging, nextTryAt } = period;
+    const payment = String(fact['paymentId']);
+    const wrong = (what: string) => this.problems.push(`period ${number} ${what}`);
+    if (!this.#isOpen.has(number) || !isUnsettled(period)) wrong(`is ${period.outcome}, and charged`);
+    if (charging !== undefined) wrong(`is charged while ${charging} is at the bank`);
+    if (!payment.startsWith(`${invoiceId}.`))
+      wrong(`is charged by ${payment}, and its invoice is ${invoiceId}`);
+    if (this.#payments.has(payment)) wrong(`is charged by ${payment} a second time`);
+    if (nextTryAt === undefined || nextTryAt > at)
+      wrong(`is charged at ${at}, and its next try is ${nextTryAt}`);
+    if (this.isParked) wrong('is charged while charging is stopped');
+    this.#payments.add(payment);
+    this.lastChargeAt = at;
+    const { nextTryAt: _, ...rest } = period;
+    this.periods.set(number, { ...rest, charging: payment });
+  }
+
+  /** The charge at the bank is over, unless another try is only wanted. When the next may be made is said, or none is. */
+  #tried(fact: Fact, next: unknown, over: readonly Fact[] | undefined): Told | undefined {
+    const period = this.#named(fact);
+    if (!period) return undefined;
+    const { charging, nextTryAt: _, ...rest } = period;
+    const after: Told = {
+      ...rest,
+      ...(charging !== undefined && !over ? { charging } : {}),
+      ...(typeof next === 'string' ? { nextTryAt: next } : {}),
+    };
+    this.periods.set(period.number, after);
+    // The payment was refused and never made, so the next one has its ID.
+    const isRefused = over?.some(({ type, number }) => type === 'charge_started' && number === period.number);
+    if (isRefused && charging !== undefined) this.#payments.delete(charging);
+    return after;
+  }
+
+  #endTries({ endsTriesAt: _, ...period }: Told, at: unknown): void {
+    this.periods.set(period.number, { ...period, ...(typeof at === 'string' ? { endsTriesAt: at } : {}) });
+  }
+
+  #close(fact: Fact, outcome: string): Told | undefined {
+    const period = this.#named(fact);
+    if (!period) return undefined;
+    if (!this.#isOpen.has(period.number) && period.outcome !== 'missed')
+      this.problems.push(`period ${period.number} was ${period.outcome}, and becomes ${outcome}`);
+    const { charging: _, nextTryAt: __, ...rest } = period;
+    this.periods.set(period.number, { ...rest, outcome });
+    this.#isOpen.delete(period.number);
+    return period;
+  }
+
+  #paidFor({ endsAt }: Period): void {
+    if (this.paidThrough === undefined || this.paidThrough < endsAt) this.paidThrough = endsAt;
+  }
+
+  #named(fact: Fact): Told | undefined {
+    const number = Number(fact['number']);
+    const period = this.periods.get(number);
+    if (!period) this.problems.push(`${fact.type} is of period ${number}, which does not exist`);
+    return period;
+  }
+}
+
+/** What was at the bank is finished. */
+const afterTheEnd = new Set([
+  'charge_postponed',
+  'charge_failed',
+  'period_paid',
+  'period_closed',
+  'change_dropped',
+  'items_changed',
+]);
+
+/** The facts of each transaction: a long outage writes several events in one. */
+function batchesOf(log: readonly EventRow[]): Batch[] {
+  const batches: { at: string; transaction: number; facts: Fact[] }[] = [];
+  for (const { created_at, transaction, facts } of log) {
+    const at = instantOf(created_at);
+    const last = batches.at(-1);
+    if (last?.transaction === transaction && last.at === at) last.facts.push(...facts);
+    else batches.push({ at, transaction, facts: [...facts] });
+  }
+  return batches;
+}
+
+/** Columns have times as PostgreSQL writes them, and facts as the service does. */
+export function instantOf(text: string): string {
+  const [, seconds = '', fraction = ''] = /^(.{19})\.?(\d*)/.exec(text) ?? [];
+  return `${seconds}.${fraction.padEnd(6, '0')}Z`;
+}
+
+function createdIn(facts: readonly Fact[]): Period[] {
+  return facts.flatMap((fact) => (fact.type === 'period_created' ? [fact['period'] as Period] : []));
+}
+
+function earlier(one: string | undefined, other: string): string {
+  return one !== undefined && one < other ? one : other;
+}
+
+function textOf({ kind, startsOn, endsOn }: Dates): string {
+  return `${kind} ${startsOn}–${endsOn}`;
+}

@@ -1,0 +1,82 @@
+// Subscriptions by their logs: every period comes once, with the dates that were agreed, and is charged only while it may be.
+// Their rows say the same, and once nothing is due they sleep no longer than until the next period.
+import { groupedBy, type PeriodRow, type SubscriptionRow } from '../rows.ts';
+import type { Check, Problem } from '../check.ts';
+import { instantOf, Life } from './life.ts';
+
+const dayMs = 24 * 3_600_000;
+
+export const subscriptions: Check = {
+  name: 'subscriptions',
+  says: 'no period is lost, early, doubled or charged while the subscription is paused, unpaid or over, and the rows say so',
+  find({ books, isSettled }) {
+    const logs = groupedBy(
+      books.events.filter(({ aggregate }) => aggregate === 'subscription'),
+      ({ aggregate_id: id }) => id,
+    );
+    const periods = groupedBy(books.periods, ({ subscription_id: id }) => id);
+    return books.subscriptions.flatMap((row): Problem[] => {
+      const life = new Life(logs.get(row.subscription_id) ?? []);
+      const all = [
+        ...life.problems,
+        ...differences(life, row, periods.get(row.subscription_id) ?? []),
+        ...(isSettled ? oversleeps(life, row) : []),
+      ];
+      return all.map((problem) => [`subscription ${row.subscription_id}`, problem]);
+    });
+  },
+};
+
+function differences(
+  life: Life,
+  { phase, state, invoices }: SubscriptionRow,
+  rows: readonly PeriodRow[],
+): string[] {
+  const told = [...life.periods.values()].map(({ number, outcome }) => `${number} ${outcome}`).join(', ');
+  const kept = rows
+    .toSorted((one, other) => one.number - other.number)
+    .map(({ number, outcome }) => `${number} ${outcome}`)
+    .join(', ');
+  const strange = invoices.filter((id) => !life.invoices.has(id));
+  return [
+    ...strange.map((id) => `invoice ${id} is of none of its periods`),
+    ...(phase === life.phase ? [] : [`it is ${phase}, and by its log ${life.phase}`]),
+    ...(kept === told ? [] : [`its periods are ${kept}, and by its log ${told}`]),
+    ...(state.paidThrough === life.paidThrough
+      ? []
+      : [`it is paid through ${state.paidThrough}, and by its log ${life.paidThrough}`]),
+  ];
+}
+
+/** Without faults, and with nothing due. */
+function oversleeps(life: Life, { wake_at: wakeAt, stuck_at: stuckAt }: SubscriptionRow): string[] {
+  if (stuckAt !== null) return ['it waits for an operator'];
+  if (life.phase === 'ended' || life.isParked) return [];
+  const wakesAt = wakeAt === null ? Infinity : Date.parse(instantOf(wakeAt));
+  const waits = waitsFor(life);
+  return waits === undefined || wakesAt <= waits.at
+    ? []
+    : [`it sleeps until ${wakeAt}, and ${waits.what} at ${new Date(waits.at).toISOString()}`];
+}
+
+/** What it has to wake up for, and when at the latest. */
+function waitsFor(life: Life): { what: string; at: number } | undefined {
+  const [oldest] = life.unsettled;
+  if (oldest?.charging !== undefined) return { what: `charge ${oldest.charging} is over`, at: 0 };
+  const until = oldest?.nextTryAt ?? oldest?.endsTriesAt;
+  if (oldest && until !== undefined)
+    return { what: `period ${oldest.number} is tried again or given up`, at: Date.parse(until) };
+  if (oldest || life.phase === 'unpaid') return undefined;
+  const { latest, resumesAt } = life;
+  const due = life.surelyDue();
+  const end = { what: 'the last period ends', at: Date.parse(latest?.endsAt ?? '') };
+  if (life.phase === 'paused') {
+    if (life.lastNumber <= (latest?.number ?? 0)) return end;
+    return resumesAt === undefined ? undefined : { what: 'the pause ends', at: Date.parse(resumesAt) };
+  }
+  if (due === undefined) return end;
+  // Late periods come one a day.
+  const isAll = life.terms.catchUp === 'all' && life.lastChargeAt !== undefined;
+  const at = isAll ? Math.max(due, Date.parse(life.lastChargeAt ?? '') + 2 * dayMs) : due;
+  return { what: `period ${(latest?.number ?? 0) + 1} is due`, at };
+}

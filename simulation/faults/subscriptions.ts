@@ -1,0 +1,87 @@
+import type { Faults } from './fault.ts';
+
+export const faultsOfSubscriptions: Faults = {
+  'cancelled-subscription-charged': {
+    does: 'A subscription is charged once more after the period with which it ends.',
+    edits: [
+      {
+        within: 'nextPeriod',
+        replace: 'endsAfter && number > endsAfter.number',
+        by: 'endsAfter && number > endsAfter.number + 1',
+      },
+    ],
+  },
+  'day-of-utc': {
+    does: 'Periods start at the midnight of UTC instead of their zone.',
+    edits: [
+      { within: 'periodTimes', replace: 'startOfDay(startDay, zone)', by: "startOfDay(startDay, 'UTC')" },
+    ],
+  },
+  'outage-charged-in-full': {
+    does: 'After an outage all periods that are due are charged at once.',
+    edits: [{ within: 'createFor', replace: 'next === charged && !isTooLate', by: '!isTooLate' }],
+  },
+  'pause-charged': {
+    does: 'What started during a pause is charged after it.',
+    edits: [
+      {
+        within: 'skipStarted',
+        replace: '({ startsAt }) => startsAt < now',
+        by: '({ startsAt }) => startsAt < now && startsAt > now',
+      },
+    ],
+  },
+  'period-asked-for-twice': {
+    does: 'A period has a second invoice.',
+    edits: [
+      {
+        within: 'writeFacts',
+        replace: 'await invoicePeriod(tx, after, { ...fact.period, invoiceId }, now, merchants);',
+        by:
+          "for (const id of [invoiceId, invoiceId + '2'])" +
+          ' await invoicePeriod(tx, after, { ...fact.period, invoiceId: id }, now, merchants);',
+      },
+    ],
+  },
+  'period-skipped': {
+    does: 'Every second period has no row and no charge.',
+    edits: [{ within: 'nextPeriod', replace: 'after ? after.number + 1', by: 'after ? after.number + 2' }],
+  },
+  'subscription-never-woken': {
+    does: 'A subscription with nothing unpaid is not woken for its next period.',
+    edits: [
+      { within: 'wakeTimeOf', replace: 'if (!oldest) return next;', by: 'if (!oldest) return undefined;' },
+    ],
+  },
+  'subscription-version-ignored': {
+    does: 'A change of a subscription overwrites another one that was written meanwhile.',
+    edits: [
+      {
+        within: 'changeSubscription',
+        replace: 'where subscription_id = :subscription_id and version = :version',
+        by: 'where subscription_id = :subscription_id and :version > 0',
+      },
+    ],
+  },
+  'unpaid-shown-as-paid': {
+    does: 'A webhook event shows a period as paid that was given up or forgiven.',
+    edits: [
+      {
+        within: 'outcomeOf',
+        replace: "fact.type === 'period_closed' ? fact.outcome : 'paid'",
+        by: "fact.type === 'period_paid' ? 'paid' : 'paid'",
+      },
+    ],
+  },
+  'woken-too-early': {
+    does: 'A subscription that is woken does its next thing, although it is not due.',
+    edits: [
+      {
+        within: 'decideWake',
+        replace: 'if (!next || next.at > now) return [];',
+        by: 'if (!next) return [];',
+      },
+      { within: 'takeTurn', replace: 'next !== undefined && next.at <= now', by: 'next !== undefined' },
+    ],
+  },
+};

@@ -1,0 +1,120 @@
+// The simulation's check of subscriptions finds nothing in the logs of random lives, and each mistake that is planted in one.
+import { expect, test } from 'vitest';
+import type { Fact } from '../../../simulation/checks/rows.ts';
+import { keptOf, problemsOf, type Kept } from './logs.ts';
+import { planFrom } from './plan.ts';
+
+const lives = 150;
+const firstLife = 51_000;
+
+test(`nothing is found in ${lives} lives`, () => {
+  for (let life = 0; life < lives; life++) {
+    const plan = planFrom(firstLife + life);
+    expect(problemsOf(keptOf(plan)), JSON.stringify(plan)).toEqual([]);
+  }
+});
+
+const changed = (kept: Kept, change: (fact: Fact) => Fact | Fact[]): Kept => ({
+  ...kept,
+  facts: kept.facts.map((facts) => facts.flatMap(change)),
+});
+const periodOf = (fact: Fact) =>
+  fact['period'] as { number: number; outcome: string } & Record<string, string>;
+const withPeriod = (change: (period: ReturnType<typeof periodOf>) => object) => (kept: Kept) =>
+  changed(kept, (fact) =>
+    fact.type === 'period_created'
+      ? { ...fact, period: { ...periodOf(fact), ...change(periodOf(fact)) } }
+      : fact,
+  );
+const instead = (of: string, fact: (one: Fact) => Fact[]) => (kept: Kept) =>
+  changed(kept, (one) => (one.type === of ? fact(one) : one));
+const twice = (of: string) => instead(of, (one) => [one, one]);
+const without = (of: string) => instead(of, () => []);
+const outcome = (from: string, to: string) =>
+  withPeriod((period) => (period.outcome === from ? { outcome: to } : {}));
+
+const some = Array.from({ length: 30 }, (_, life) => keptOf(planFrom(firstLife + life)));
+
+test.each<[string, (kept: Kept) => Kept, RegExp]>([
+  [
+    'a period without a row',
+    (kept) =>
+      changed(kept, (one) => (one.type === 'period_created' && periodOf(one).number === 3 ? [] : one)),
+    /comes where 3 has to/,
+  ],
+  ['a period twice', twice('period_created'), /comes where/],
+  ['a day of another date', withPeriod(() => ({ startsOn: '2027-03-03' })), /and agreed is/],
+  ['a start in another zone', withPeriod(() => ({ startsAt: '2027-03-03T03:03:00.000000Z' })), /starts at/],
+  [
+    'a charge at night',
+    withPeriod(({ number, startsOn, startsAt }) =>
+      number > 1
+        ? { dueAt: `${startsOn}T23:59:30.000000Z` > startsAt! ? `${startsOn}T23:59:30.000000Z` : startsAt }
+        : {},
+    ),
+    /is due at/,
+  ],
+  [
+    'a charge before it is due',
+    (kept) => ({ ...kept, times: kept.times.map((at) => `${Number(at.slice(0, 4)) - 1}${at.slice(4)}`) }),
+    /is due at|comes at/,
+  ],
+  [
+    'a pause that is charged',
+    outcome('skipped', 'missed'),
+    /is of a time that is not charged|while the subscription is/,
+  ],
+  ['time that is not charged, without a pause', outcome('open', 'skipped'), /is skipped/],
+  ['a charge that is lost', outcome('open', 'missed'), /is missed, and it should be charged/],
+  ['a charge next to another', twice('charge_started'), /is charged while/],
+  [
+    'a charge after the payment',
+    instead('period_paid', (one) => [
+      one,
+      { type: 'charge_started', number: one['number'], paymentId: 'again.1' },
+    ]),
+    /is paid, and charged/,
+  ],
+  [
+    'a charge after the end',
+    instead('subscription_ended', (one) => [one, { type: 'subscription_resumed' }]),
+    /and by its log running/,
+  ],
+  [
+    'a retry before its time',
+    instead('charge_failed', ({ nextTryAt: _, ...one }) => [one]),
+    /and its next try is/,
+  ],
+  [
+    'a period after the last one',
+    instead('subscription_started', (one) => [
+      one,
+      { type: 'end_scheduled', afterNumber: 1, reason: 'payer' },
+    ]),
+    /comes after the last one/,
+  ],
+  ['a payment without a charge', without('charge_started'), /by a charge that was not made/],
+  ['another price', withPeriod(() => ({ amountMinor: 1 })), /costs/],
+  ['a lost wake-up', (kept) => ({ ...kept, row: { ...kept.row, wake_at: null } }), /it sleeps until/],
+  [
+    'another outcome in a row',
+    ({ periods, ...kept }) => ({ ...kept, periods: periods.map((one) => ({ ...one, outcome: 'missed' })) }),
+    /its periods are/,
+  ],
+  [
+    'another time that is paid',
+    ({ row, ...kept }) => ({
+      ...kept,
+      row: { ...row, state: { ...row.state, paidThrough: '2031-01-01T00:00:00.000000Z' } },
+    }),
+    /it is paid through/,
+  ],
+  [
+    'a second invoice',
+    ({ row, ...kept }) => ({ ...kept, row: { ...row, invoices: [...row.invoices, 'other'] } }),
+    /invoice other is of none/,
+  ],
+])('%s is found', (_, mistake, problem) => {
+  const found = some.map((kept) => problemsOf(mistake(kept)));
+  expect(found.flat().join('\n')).toMatch(problem);
+});

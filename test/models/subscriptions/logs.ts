@@ -1,0 +1,49 @@
+// A life as the simulation's checks see it: its log, its row and the rows of its periods.
+import type { Seen } from '../../../simulation/checks/check.ts';
+import type { EventRow, Fact, SubscriptionRow } from '../../../simulation/checks/rows.ts';
+import { subscriptions } from '../../../simulation/checks/subscriptions/subscriptions.ts';
+import { nextAction } from '../../../src/subscriptions/domain/subscription.ts';
+import type { Plan } from './plan.ts';
+import { lifeOf } from './service.ts';
+
+export type Kept = {
+  facts: Fact[][];
+  times: string[];
+  row: SubscriptionRow;
+  periods: Record<string, unknown>[];
+};
+
+function plain(value: unknown): unknown {
+  const text = JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'bigint' ? Number(member) : member,
+  );
+  return JSON.parse(text);
+}
+
+export function keptOf(plan: Plan): Kept {
+  const { log, subscription, rows } = lifeOf(plan);
+  const { phase, terms: _, ...state } = subscription;
+  const kept = {
+    facts: log.map(({ facts }) => facts),
+    times: log.map(({ at }) => at),
+    row: {
+      subscription_id: 'S',
+      phase,
+      state,
+      invoices: [...rows.values()].flatMap(({ invoiceId }) => invoiceId ?? []),
+      wake_at: nextAction(subscription)?.at ?? null,
+      stuck_at: null,
+    },
+    periods: [...rows.values()].map(({ number, outcome }) => ({ subscription_id: 'S', number, outcome })),
+  };
+  return plain(kept) as Kept;
+}
+
+export function problemsOf({ facts, times, row, periods }: Kept): string[] {
+  const events = facts.map((of, place): EventRow => {
+    const numbers = { sequence: place + 1, transaction: place, part: place };
+    return { aggregate_id: 'S', aggregate: 'subscription', created_at: times[place]!, facts: of, ...numbers };
+  });
+  const seen = { books: { events, periods, subscriptions: [row] }, isSettled: true };
+  return subscriptions.find(seen as unknown as Seen).map(([, problem]) => problem);
+}
