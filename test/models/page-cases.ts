@@ -235,8 +235,9 @@ const successes: readonly PageCase[] = [
   { says: gap, events: olderEndsLater, asks: { at: 7 * month }, expect: 'recurrentGapExceeded' },
 ];
 
-/** A monthly subscription of the next year. Its invoices are made at the instant of their first try, and answered a minute later. */
-const on = (text: string): Micros => Date.parse(`2027-${text}Z`) * 1000 - pageBegins;
+const millisecond = 1000;
+/** A monthly subscription. Its invoices are made at the instant of their first try, and answered a minute later. */
+const on = (text: string): Micros => Date.parse(`2026-${text}Z`) * 1000 - pageBegins;
 const tried = (invoice: string, made: string, days: readonly string[], code = '51'): PageEvent[] =>
   days.map((each) => ({
     charge: 'one',
@@ -246,11 +247,11 @@ const tried = (invoice: string, made: string, days: readonly string[], code = '5
     outcome: declined(code, on(each) + minute),
   }));
 const ends = (invoice: string, at: string): PageEvent => ({ ends: 'one', invoice, at: on(at) });
-const first = '01-01T08:00';
-const januaryTries = [first, '01-02T08:00', '01-04T08:00', '01-07T08:00', '01-11T08:00', '01-24T08:00'];
-const january = tried('January', first, januaryTries);
-const givenUp = ends('January', '01-27T08:01');
-const february = tried('February', '02-01T08:00', ['02-01T08:00', '02-03T08:00', '02-11T08:00']);
+const first = '05-01T08:00';
+const mayTries = [first, '05-02T08:00', '05-04T08:00', '05-07T08:00', '05-11T08:00', '05-24T08:00'];
+const may = tried('May', first, mayTries);
+const givenUp = ends('May', '05-27T08:01');
+const june = tried('June', '06-01T08:00', ['06-01T08:00', '06-03T08:00', '06-11T08:00']);
 const other = (...days: readonly string[]) => tried('other', days[0]!, days);
 const asks = (invoice: string, made: string, at: string, plus = 0) => ({
   at: on(at) + plus,
@@ -270,173 +271,173 @@ const counted = 'network counters stay per card';
 const obligations: readonly PageCase[] = [
   {
     says: unlessEnded,
-    events: [...january, ...february],
-    asks: asks('February', '02-01T08:00', '02-13T08:00'),
+    events: [...may, ...june],
+    asks: asks('June', '06-01T08:00', '06-13T08:00'),
     expect: expired,
   },
   {
     says: ownWindow,
-    events: [...january, givenUp],
-    asks: asks('February', '02-01T08:00', '02-01T08:00'),
+    events: [...may, givenUp],
+    asks: asks('June', '06-01T08:00', '06-01T08:00'),
     expect: 'accepted',
   },
   {
     says: `${ownWindow}: its tries are once a day`,
-    events: [...january, givenUp, ...tried('February', '02-01T08:00', ['02-01T08:00'])],
-    asks: asks('February', '02-01T08:00', '02-01T20:00'),
+    events: [...may, givenUp, ...tried('June', '06-01T08:00', ['06-01T08:00'])],
+    asks: asks('June', '06-01T08:00', '06-01T20:00'),
     expect: tooEarly,
   },
   {
     says: `${ownWindow}: 31 days`,
-    events: [...january, givenUp, ...february],
-    asks: asks('February', '02-01T08:00', '03-04T08:01'),
+    events: [...may, givenUp, ...june],
+    asks: asks('June', '06-01T08:00', '07-02T08:01'),
     expect: 'accepted',
   },
   {
     says: `${ownWindow}: not longer`,
-    events: [...january, givenUp, ...february],
-    asks: asks('February', '02-01T08:00', '03-04T08:01', 1),
+    events: [...may, givenUp, ...june],
+    asks: asks('June', '06-01T08:00', '07-02T08:01', millisecond),
     expect: expired,
   },
   {
     says: `${ownWindow}: also in the third month`,
-    events: [...january, givenUp, ...february, ends('February', '02-27T08:01')],
-    asks: asks('March', '03-01T08:00', '03-10T08:00'),
+    events: [...may, givenUp, ...june, ends('June', '06-27T08:01')],
+    asks: asks('July', '07-01T08:00', '07-10T08:00'),
     expect: 'accepted',
   },
   {
     says: `${thisOne}: the next day`,
-    events: [...january, givenUp],
-    asks: asks('January', first, '01-28T08:00'),
+    events: [...may, givenUp],
+    asks: asks('May', first, '05-28T08:00'),
     expect: expired,
   },
   {
     says: `${thisOne}: after its own 31 days`,
-    events: [...january, givenUp],
-    asks: asks('January', first, '03-01T08:00'),
+    events: [...may, givenUp],
+    asks: asks('May', first, '07-01T08:00'),
     expect: expired,
   },
   {
     says: `${thisOne}: also after a new consent`,
-    events: [...january, givenUp, { renews: 'one', at: on('01-28T08:00') }],
-    asks: asks('January', first, '01-29T08:00'),
+    events: [...may, givenUp, { renews: 'one', at: on('05-28T08:00') }],
+    asks: asks('May', first, '05-29T08:00'),
     expect: expired,
   },
   {
     says: `${sameDay}: another invoice on the day of the last try`,
-    events: [...january, ends('January', '01-24T09:00')],
-    asks: asks('other', '01-24T18:00', '01-24T18:00'),
+    events: [...may, ends('May', '05-24T09:00')],
+    asks: asks('other', '05-24T18:00', '05-24T18:00'),
     expect: tooEarly,
   },
   {
     says: `${sameDay}: not 22 h 45 min later`,
-    events: [...january, ends('January', '01-24T09:00')],
-    asks: asks('other', '01-24T18:00', '01-25T06:45', -1),
+    events: [...may, ends('May', '05-24T09:00')],
+    asks: asks('other', '05-24T18:00', '05-25T06:45', -millisecond),
     expect: tooEarly,
   },
   {
     says: `${sameDay}: the day after`,
-    events: [...january, ends('January', '01-24T09:00')],
-    asks: asks('other', '01-24T18:00', '01-25T06:45'),
+    events: [...may, ends('May', '05-24T09:00')],
+    asks: asks('other', '05-24T18:00', '05-25T06:45'),
     expect: 'accepted',
   },
   {
     says: `${sameDay}: after R0 too`,
-    events: [...tried('January', first, [first], 'R0'), ends('January', '01-01T08:02')],
-    asks: asks('other', '01-01T12:00', '01-01T12:00'),
+    events: [...tried('May', first, [first], 'R0'), ends('May', '05-01T08:02')],
+    asks: asks('other', '05-01T12:00', '05-01T12:00'),
     expect: tooEarly,
   },
   {
     says: 'after R0 the next period has its own window',
     events: [
-      ...tried('January', first, [first], 'R0'),
-      ends('January', '01-01T08:02'),
-      ...tried('other', '01-20T08:00', ['01-20T08:00']),
+      ...tried('May', first, [first], 'R0'),
+      ends('May', '05-01T08:02'),
+      ...tried('other', '05-20T08:00', ['05-20T08:00']),
     ],
-    asks: asks('other', '01-20T08:00', '02-19T08:00'),
+    asks: asks('other', '05-20T08:00', '06-19T08:00'),
     expect: 'accepted',
   },
   {
     says: `${others}: it is still a retry`,
-    events: [...january, ...other('01-10T08:00', '01-26T08:00'), givenUp],
-    asks: asks('third', '01-27T08:00', '01-27T06:44'),
+    events: [...may, ...other('05-10T08:00', '05-26T08:00'), givenUp],
+    asks: asks('third', '05-27T08:00', '05-27T06:44'),
     expect: tooEarly,
   },
   {
     says: `${others}: 31 days from its own first failure`,
-    events: [...january, ...other('01-10T08:00', '01-26T08:00'), givenUp],
-    asks: asks('other', '01-10T08:00', '02-10T08:01'),
+    events: [...may, ...other('05-10T08:00', '05-26T08:00'), givenUp],
+    asks: asks('other', '05-10T08:00', '06-10T08:01'),
     expect: 'accepted',
   },
   {
     says: `${others}: not longer`,
-    events: [...january, ...other('01-10T08:00', '01-26T08:00'), givenUp],
-    asks: asks('other', '01-10T08:00', '02-10T08:01', 1),
+    events: [...may, ...other('05-10T08:00', '05-26T08:00'), givenUp],
+    asks: asks('other', '05-10T08:00', '06-10T08:01', millisecond),
     expect: expired,
   },
   {
     says: `${others}: an older failure than that of the ended one`,
-    events: [...other('01-01T07:00'), ...tried('January', first, ['01-02T08:00', '01-20T08:00']), givenUp],
-    asks: asks('other', '01-01T07:00', '02-01T07:01', 1),
+    events: [...other('05-01T07:00'), ...tried('May', first, ['05-02T08:00', '05-20T08:00']), givenUp],
+    asks: asks('other', '05-01T07:00', '06-01T07:01', millisecond),
     expect: expired,
   },
   {
     says: `${others}: what had died stays dead`,
-    events: [...january, ...other('01-10T08:00'), ends('January', '02-03T08:00')],
-    asks: asks('other', '01-10T08:00', '02-04T08:00'),
+    events: [...may, ...other('05-10T08:00'), ends('May', '06-03T08:00')],
+    asks: asks('other', '05-10T08:00', '06-04T08:00'),
     expect: expired,
   },
   {
     says: `${others}: what is pending fails later, and has 31 days from then on`,
     events: [
-      ...january,
+      ...may,
       {
         charge: 'one',
         invoice: 'other',
-        made: on('01-26T08:00'),
-        at: on('01-26T08:00'),
-        outcome: declined('51', on('01-28T10:00')),
+        made: on('05-26T08:00'),
+        at: on('05-26T08:00'),
+        outcome: declined('51', on('05-28T10:00')),
       },
       givenUp,
     ],
-    asks: asks('other', '01-26T08:00', '02-28T10:00', 1),
+    asks: asks('other', '05-26T08:00', '06-28T10:00', millisecond),
     expect: expired,
   },
   {
     says: `${others}: two that have ended, and a third`,
     events: [
-      ...january,
-      ...other('01-08T08:00', '01-12T08:00'),
-      ...tried('third', '01-14T08:00', ['01-14T08:00']),
-      ends('other', '01-20T08:00'),
+      ...may,
+      ...other('05-08T08:00', '05-12T08:00'),
+      ...tried('third', '05-14T08:00', ['05-14T08:00']),
+      ends('other', '05-20T08:00'),
       givenUp,
     ],
-    asks: asks('third', '01-14T08:00', '02-14T08:01', 1),
+    asks: asks('third', '05-14T08:00', '06-14T08:01', millisecond),
     expect: expired,
   },
   {
     says: `${others}: a network's advice to wait`,
-    events: [...tried('January', first, [first], '59'), ends('January', '01-01T08:02')],
-    asks: asks('other', '01-02T08:00', '01-02T08:00'),
-    expect: 'accepted',
+    events: [...tried('May', first, [first], '59'), ends('May', '05-01T08:02')],
+    asks: asks('other', '05-02T08:00', '05-02T08:00'),
+    expect: tooEarly,
   },
   {
     says: counted,
     events: [
       ...tried(
-        'January',
+        'May',
         first,
-        Array.from({ length: 15 }, (_, n) => `01-${String(n + 1).padStart(2, '0')}T08:00`),
+        Array.from({ length: 15 }, (_, n) => `05-${String(n + 1).padStart(2, '0')}T08:00`),
       ),
-      ends('January', '01-16T08:00'),
+      ends('May', '05-16T08:00'),
     ],
-    asks: asks('other', '01-17T08:00', '01-17T08:00'),
+    asks: asks('other', '05-17T08:00', '05-17T08:00'),
     expect: 'recurrentRetryLimitReached',
   },
   {
     says: 'the end of an obligation that never failed changes nothing',
-    events: [...other('01-10T08:00'), ends('January', '01-11T08:00')],
-    asks: asks('other', '01-10T08:00', '02-10T08:01', 1),
+    events: [...other('05-10T08:00'), ends('May', '05-11T08:00')],
+    asks: asks('other', '05-10T08:00', '06-10T08:01', millisecond),
     expect: expired,
   },
 ];
