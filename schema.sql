@@ -1554,6 +1554,7 @@ create table series_attempt (
   captured_at timestamp with time zone,
   decline_class text,
   held_until timestamp with time zone,
+  obligation_ended_at timestamp with time zone,
   constraint series_attempt_pkey primary key (series_id, invoice_id, payment_id),
   constraint series_attempt_check check ((ended_at is null) = (outcome = 'pending'::text)),
   constraint series_attempt_outcome_check check (outcome = any (array['pending'::text, 'approved'::text, 'declined'::text, 'lost'::text, 'unsent'::text]))

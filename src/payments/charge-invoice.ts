@@ -8,7 +8,7 @@ import type { Charging } from '../recurring/port.ts';
 import { refuse } from '../refusal.ts';
 import { commandOf, startPaymentOf, type StartPaymentDeps } from './api/create-payment.ts';
 import { isTaken, publicStatus } from './domain/payment.ts';
-import { findPayableInvoice, loadPayment } from './store/payments.ts';
+import { findPayableInvoice, findPayments, loadPayment } from './store/payments.ts';
 
 export type ChargeAsked = {
   readonly partyId: string;
@@ -30,6 +30,21 @@ export async function chargeInvoice(
   const source = { from: 'customer', caller, payer, now } as const;
   const made = { command: commandOf(body, undefined), source, fingerprint: requestFingerprint([]) };
   return startPaymentOf(payable, { caller, body, now }, made, true, deps);
+}
+
+/** No series that has charged the invoice is to charge it again: it is given up, forgiven or paid. */
+export async function endObligation(
+  tx: Database,
+  invoice: { readonly partyId: string; readonly invoiceId: string },
+  charging: Pick<Charging, 'obligationEnded'>,
+  now: Instant,
+): Promise<void> {
+  const payments = (await findPayments(tx, invoice)) ?? [];
+  const series = new Set(
+    payments.flatMap(({ payment: { payer } }) => ('seriesId' in payer ? [payer.seriesId] : [])),
+  );
+  for (const seriesId of [...series].toSorted())
+    await charging.obligationEnded(tx, seriesId, invoice.invoiceId, now);
 }
 
 export type ChargeOutcome =

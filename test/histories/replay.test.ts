@@ -102,6 +102,7 @@ const factTypes = {
     recurring_charge_succeeded: true,
     recurring_charge_failed: true,
     recurring_charge_unsent: true,
+    obligation_ended: true,
     series_stopped: true,
     consent_withdrawn: true,
     parent_added: true,

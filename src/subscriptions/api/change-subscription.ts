@@ -11,6 +11,7 @@ import { allOrNothing } from '../../platform/database/all-or-nothing.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, instantOf } from '../../platform/http/schemas.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
+import type { Charging } from '../../recurring/port.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { decideCancel, decidePause, decideResume } from '../domain/commands.ts';
 import type { Subscription, SubscriptionFact } from '../domain/subscription.ts';
@@ -22,6 +23,7 @@ type Deps = {
   readonly db: Database;
   readonly ids: Ids;
   readonly merchants: Merchants;
+  readonly charging: Pick<Charging, 'obligationEnded'>;
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
 
@@ -38,7 +40,7 @@ const changeTries = 10;
 
 async function change<Code extends string>(
   { caller, params, now }: { caller: { partyId: string }; params: { subscriptionID: string }; now: Instant },
-  { db, merchants, jobs }: Deps,
+  { db, merchants, charging, jobs }: Deps,
   decide: (subscription: Subscription, now: Instant) => Outcome<readonly SubscriptionFact[], Code>,
   needs: 'a shop that trades' | 'nothing' = 'nothing',
 ) {
@@ -50,7 +52,7 @@ async function change<Code extends string>(
       if (needs === 'a shop that trades' && !shop.ok) return shop;
       const decision = decide(stored.subscription, latest(now, stored.changedAt));
       if (!decision.ok) return decision;
-      const written = await writeFacts(tx, stored, decision.value, now, merchants);
+      const written = await writeFacts(tx, stored, decision.value, now, { merchants, charging });
       if (!written) return 'versionConflict';
       return written.isPaying
         ? refuse('subscriptionChargePending')
