@@ -97,7 +97,7 @@ async function write(
 }
 
 function startsCharge({ does }: Action): boolean {
-  return does === 'charge' || does === 'createPeriod';
+  return does === 'charge' || does === 'createPeriod' || does === 'resume';
 }
 
 /** How the oldest open period has ended since the last look. */

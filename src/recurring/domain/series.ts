@@ -226,7 +226,7 @@ export function applyOutcome(
   ending: ChargeOutcome,
   now: Instant,
 ): ChargeEnd {
-  const { invoiceId, paymentId, isRetry, createdAt } = attempt;
+  const { invoiceId, paymentId, createdAt } = attempt;
   const member = { invoiceId, paymentId };
   const declineClass = classOf(ending, now);
   const effects = strictest(effectsOfOutcome(series, ending, now));
@@ -260,16 +260,22 @@ export function applyOutcome(
       const then = defined({
         notBefore: wait && { at: laterBy(now, wait.effect.forMs), ...ruleOf(wait) },
       });
-      const failed = {
-        type: 'recurring_charge_failed',
-        ...member,
-        isRetry,
-        answer: answerOf(ending),
-        ...(isRetry && outlivesItsWindow(series, createdAt) ? ({ opens: true } as const) : {}),
-      } as const;
-      return { ...end, ...then, facts: [{ ...failed, ...defined({ declineClass }), ...then }, ...stops] };
+      const failed = { ...failureOf(series, attempt, ending), ...defined({ declineClass }), ...then };
+      return { ...end, ...then, facts: [failed, ...stops] };
     }
   }
+}
+
+function failureOf(series: Series, attempt: Attempt, ending: ChargeOutcome) {
+  const { invoiceId, paymentId, isRetry, createdAt } = attempt;
+  return {
+    type: 'recurring_charge_failed',
+    invoiceId,
+    paymentId,
+    isRetry,
+    answer: answerOf(ending),
+    ...(isRetry && outlivesItsWindow(series, createdAt) ? ({ opens: true } as const) : {}),
+  } as const;
 }
 
 /** Neither a success nor the end of the 31 days has closed the window of this retry. */

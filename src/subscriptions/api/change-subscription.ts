@@ -93,7 +93,7 @@ export const pauseSubscription = endpoint({
   path: '/v2/processing/subscriptions/{subscriptionID}/pause',
   summary: 'Pause a subscription',
   description:
-    'Periods that start meanwhile are `skipped`. Numbers and dates of later ones stay as they were.',
+    'Periods that the pause covers whole are `skipped`. Numbers and dates of later ones stay as they were.',
   body: Type.Object(
     {
       resumesAt: Type.Optional({
@@ -125,7 +125,15 @@ export const resumeSubscription = endpoint({
   path: '/v2/processing/subscriptions/{subscriptionID}/resume',
   summary: 'Resume a subscription',
   description:
-    'The time of the pause is not charged. The next charge is for the next period that starts. One with `parkedFor` is charged again.',
+    'The time of the pause is not charged, and the rest of a period that continues is. One with `parkedFor` is charged again.',
   errors: [...errors, ...tradingRefusals],
-  handle: (request, deps: Deps) => change(request, deps, decideResume, 'a shop that trades'),
+  handle: (request, deps: Deps) => {
+    const ids = { invoiceId: deps.ids.next() };
+    return change(
+      request,
+      deps,
+      (subscription, now) => decideResume(subscription, ids, now),
+      'a shop that trades',
+    );
+  },
 });

@@ -6,7 +6,7 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { dateText, isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { checkPolicy } from './dunning.ts';
-import { createDue, createStarted, skipStarted } from './period-rows.ts';
+import { createAfterPause, createDue, createStarted, skipStarted } from './period-rows.ts';
 import { sumOf } from './proration.ts';
 import { checkSchedule, firstNumberOf, layOut, periodDates, type Schedule } from './schedule.ts';
 import {
@@ -117,7 +117,7 @@ export function decideWake(subscription: Subscription, now: Instant, ids: NewIds
     case 'end':
       return ending(subscription, next.reason);
     case 'resume':
-      return resuming(subscription, now);
+      return resuming(subscription, now, ids.invoiceId);
     case 'giveUp':
       return finalAction(subscription, next.number);
     case 'charge':
@@ -192,22 +192,23 @@ export function decidePause(
   return accept([...started, ...forgiven, { type: 'subscription_paused', by, ...defined({ resumesAt }) }]);
 }
 
-/** The time of the pause is never charged. A parked one is charged again, after a person has found the reason. */
+/** The time of the pause is never charged, and what follows it is. A parked one is charged again, after a person has found the reason. */
 export function decideResume(
   subscription: Subscription,
+  { invoiceId }: Pick<NewIds, 'invoiceId'>,
   now: Instant,
 ): Outcome<Facts, 'invalidSubscriptionStatus'> {
   const { phase, parkedFor } = subscription;
   const isParked = parkedFor !== undefined && phase !== 'ended';
   if (phase !== 'paused' && !isParked) return wrongPhase(subscription);
   const unparked: Facts = isParked ? [{ type: 'subscription_unparked' }] : [];
-  return accept([...unparked, ...(phase === 'paused' ? resuming(subscription, now) : [])]);
+  return accept([...unparked, ...(phase === 'paused' ? resuming(subscription, now, invoiceId) : [])]);
 }
 
 /** A pause ends at its own time, also if Mandate looks later. What started since then is due. */
-function resuming(subscription: Subscription, now: Instant): Facts {
+function resuming(subscription: Subscription, now: Instant, invoiceId: string): Facts {
   const until = earliest(subscription.pause?.resumesAt ?? now, now);
-  return [...skipStarted(subscription, until), { type: 'subscription_resumed' }];
+  return [...createAfterPause(subscription, until, now, invoiceId), { type: 'subscription_resumed' }];
 }
 
 export function decideCancel(

@@ -1,7 +1,7 @@
 // The rows of periods as they are created: which one is charged, which are missed or skipped, and what each costs.
-import { laterBy, type Instant } from '../../clock.ts';
+import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
-import { partOfLines, sumOf } from './proration.ts';
+import { partOfLines, restOfLines, sumOf } from './proration.ts';
 import { isLast, shareOfFirst } from './schedule.ts';
 import {
   nextPeriod,
@@ -37,10 +37,20 @@ export function linesOf(
   return costs === 'full' ? lines : partOfLines(lines, days, ofDays);
 }
 
-/** The row of a period that is due. What credit or a free period covers needs no invoice. */
-function dueRow(subscription: Subscription, next: NextPeriod, invoiceId: string): Period {
-  const { scheduledItems, items, creditMinor: balance } = subscription;
+/** `chargedFrom`: the end of a pause. Nothing is asked for the time before it. */
+type DuePeriod = NextPeriod & { readonly chargedFrom?: Instant };
+
+function linesDue(subscription: Subscription, { chargedFrom, ...next }: DuePeriod): CartLine[] {
+  const { scheduledItems, items } = subscription;
   const lines = linesOf(subscription, next, scheduledItems ?? items);
+  return chargedFrom === undefined ? lines : restOfLines(lines, next, chargedFrom);
+}
+
+/** The row of a period that is due. What credit or a free period covers needs no invoice. */
+function dueRow(subscription: Subscription, due: DuePeriod, invoiceId: string): Period {
+  const { creditMinor: balance } = subscription;
+  const { chargedFrom: _, ...next } = due;
+  const lines = linesDue(subscription, due);
   const total = sumOf(lines);
   const creditMinor = balance < total ? balance : total;
   const amountMinor = total - creditMinor;
@@ -49,9 +59,9 @@ function dueRow(subscription: Subscription, next: NextPeriod, invoiceId: string)
 }
 
 /** A period that is not charged. A free one counts as paid, whenever it is created. */
-function uncharged(subscription: Subscription, next: NextPeriod, outcome: 'missed' | 'skipped'): Period {
-  const { scheduledItems, items } = subscription;
-  const lines = linesOf(subscription, next, scheduledItems ?? items);
+function uncharged(subscription: Subscription, due: DuePeriod, outcome: 'missed' | 'skipped'): Period {
+  const { chargedFrom: _, ...next } = due;
+  const lines = linesDue(subscription, due);
   const amountMinor = sumOf(lines);
   const isFree = amountMinor === 0n && outcome === 'missed';
   return { ...next, lines, amountMinor, creditMinor: 0n, outcome: isFree ? 'paid' : outcome };
@@ -83,7 +93,7 @@ export function createStarted(subscription: Subscription, now: Instant, invoiceI
 
 function createFor(
   subscription: Subscription,
-  due: readonly NextPeriod[],
+  due: readonly DuePeriod[],
   now: Instant,
   invoiceId: string,
 ): Created[] {
@@ -106,9 +116,36 @@ export function skipStarted(subscription: Subscription, now: Instant): Created[]
   return started.map((next) => created(uncharged(subscription, next, 'skipped')));
 }
 
-function nextPeriods(subscription: Subscription, belongs: (next: NextPeriod) => boolean): NextPeriod[] {
+/**
+ * At the end of a pause: what it covers whole is skipped. A period that continues after it is charged for the rest, so that a pause over
+ * a renewal makes no period free.
+ */
+export function createAfterPause(
+  subscription: Subscription,
+  until: Instant,
+  now: Instant,
+  invoiceId: string,
+): Created[] {
+  const started = nextPeriods(subscription, ({ startsAt }) => startsAt < until);
+  const covered = started.filter(({ endsAt }) => endsAt <= until);
+  const skipped = covered.map((next) => created(uncharged(subscription, next, 'skipped')));
+  const running = started[covered.length];
+  if (!running) return skipped;
+  const rest = { ...running, dueAt: latest(running.dueAt, until), chargedFrom: until };
+  const isOpen = subscription.open.some(({ outcome }) => outcome === 'open');
+  if (isOpen && !subscription.terms.dunning.stack)
+    return [...skipped, created(uncharged(subscription, rest, 'missed'))];
+  const others = nextPeriods(subscription, ({ dueAt }) => dueAt <= now, running);
+  return [...skipped, ...createFor(subscription, [rest, ...others], now, invoiceId)];
+}
+
+function nextPeriods(
+  subscription: Subscription,
+  belongs: (next: NextPeriod) => boolean,
+  after?: NextPeriod,
+): NextPeriod[] {
   const found: NextPeriod[] = [];
-  let next = nextPeriod(subscription);
+  let next = nextPeriod(subscription, after);
   while (next && belongs(next)) {
     found.push(next);
     next = nextPeriod(subscription, next);
@@ -129,7 +166,14 @@ export function upcoming(subscription: Subscription, count: number): Upcoming[] 
   if (phase !== 'running' && !(phase === 'paused' && resumesAt)) return [];
   const found: Upcoming[] = [];
   let { creditMinor } = subscription;
-  let next = nextPeriod(subscription, resumesAt && skipStarted(subscription, resumesAt).at(-1)?.period);
+  const pausing = resumesAt ? createAfterPause(subscription, resumesAt, resumesAt, '') : [];
+  for (const { period } of pausing) {
+    if (period.outcome !== 'open' && period.outcome !== 'paid') continue;
+    const { number, kind, startsOn, endsOn, dueAt, amountMinor } = period;
+    found.push({ number, kind, startsOn, endsOn, dueAt, amountMinor });
+    creditMinor -= period.creditMinor;
+  }
+  let next = nextPeriod(subscription, pausing.at(-1)?.period);
   while (next && found.length < count) {
     const row = dueRow({ ...subscription, creditMinor }, next, '');
     const { number, kind, startsOn, endsOn, dueAt, amountMinor } = row;
