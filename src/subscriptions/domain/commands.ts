@@ -12,6 +12,7 @@ import { checkSchedule, firstNumberOf, layOut, periodDates, type Schedule } from
 import {
   evolveAll,
   nextAction,
+  nextPeriod,
   type EndReason,
   type Item,
   type OpenPeriod,
@@ -208,7 +209,12 @@ export function decideResume(
 /** A pause ends at its own time, also if Mandate looks later. What started since then is due. */
 function resuming(subscription: Subscription, now: Instant, invoiceId: string): Facts {
   const until = earliest(subscription.pause?.resumesAt ?? now, now);
-  return [...createAfterPause(subscription, until, now, invoiceId), { type: 'subscription_resumed' }];
+  const rows = createAfterPause(subscription, until, now, invoiceId);
+  const after = nextPeriod(evolveAll(subscription, rows, now));
+  if (after === undefined || after.startsAt >= until) return [...rows, { type: 'subscription_resumed' }];
+  // Too many for one step: the job continues.
+  const { by = 'merchant', resumesAt } = subscription.pause ?? {};
+  return resumesAt === until ? rows : [...rows, { type: 'subscription_paused', by, resumesAt: until }];
 }
 
 export function decideCancel(

@@ -12,6 +12,8 @@ import {
   type SubscriptionFact,
 } from './subscription.ts';
 
+/** More are left to the next step, in a transaction of its own. */
+const maxRowsAtOnce = 100;
 /** Later than that, `none` charges no period. */
 const maxLateMs = 72 * 3_600_000;
 
@@ -85,9 +87,11 @@ export function createStarted(subscription: Subscription, now: Instant, invoiceI
   const started = nextPeriods(subscription, ({ startsAt }) => startsAt < now);
   const isOpen = subscription.open.some(({ outcome }) => outcome === 'open');
   if (isOpen && !subscription.terms.dunning.stack)
-    return started.map((next) => created(uncharged(subscription, next, 'missed')));
+    return started.slice(0, maxRowsAtOnce).map((next) => created(uncharged(subscription, next, 'missed')));
   const rows = createFor(subscription, started, now, invoiceId);
-  const others = started.slice(rows.length).map((next) => created(uncharged(subscription, next, 'missed')));
+  const others = started
+    .slice(rows.length, maxRowsAtOnce)
+    .map((next) => created(uncharged(subscription, next, 'missed')));
   return [...rows, ...others];
 }
 
@@ -100,7 +104,7 @@ function createFor(
   const { catchUp } = subscription.terms;
   const charged = catchUp === 'all' ? due[0] : due.at(-1);
   const isTooLate = catchUp === 'none' && charged && now > laterBy(charged.dueAt, maxLateMs);
-  const rows = catchUp === 'all' ? due.slice(0, 1) : due;
+  const rows = due.slice(0, catchUp === 'all' ? 1 : maxRowsAtOnce);
   return rows.map((next) =>
     created(
       next === charged && !isTooLate
@@ -125,28 +129,31 @@ export function createAfterPause(
   until: Instant,
   now: Instant,
   invoiceId: string,
+  most = maxRowsAtOnce,
 ): Created[] {
-  const started = nextPeriods(subscription, ({ startsAt }) => startsAt < until);
-  const covered = started.filter(({ endsAt }) => endsAt <= until);
+  const started = nextPeriods(subscription, ({ startsAt }) => startsAt < until, { most });
+  const covered = started.filter(({ endsAt }) => endsAt <= until).slice(0, most);
   const skipped = covered.map((next) => created(uncharged(subscription, next, 'skipped')));
+  if (started.length > most) return skipped;
   const running = started[covered.length];
   if (!running) return skipped;
   const rest = { ...running, dueAt: latest(running.dueAt, until), chargedFrom: until };
   const isOpen = subscription.open.some(({ outcome }) => outcome === 'open');
   if (isOpen && !subscription.terms.dunning.stack)
     return [...skipped, created(uncharged(subscription, rest, 'missed'))];
-  const others = nextPeriods(subscription, ({ dueAt }) => dueAt <= now, running);
+  const others = nextPeriods(subscription, ({ dueAt }) => dueAt <= now, { after: running });
   return [...skipped, ...createFor(subscription, [rest, ...others], now, invoiceId)];
 }
 
+/** One more than a step may create, if there are so many. */
 function nextPeriods(
   subscription: Subscription,
   belongs: (next: NextPeriod) => boolean,
-  after?: NextPeriod,
+  { after, most = maxRowsAtOnce }: { readonly after?: NextPeriod; readonly most?: number } = {},
 ): NextPeriod[] {
   const found: NextPeriod[] = [];
   let next = nextPeriod(subscription, after);
-  while (next && belongs(next)) {
+  while (next && found.length <= most && belongs(next)) {
     found.push(next);
     next = nextPeriod(subscription, next);
   }
@@ -166,7 +173,7 @@ export function upcoming(subscription: Subscription, count: number): Upcoming[] 
   if (phase !== 'running' && !(phase === 'paused' && resumesAt)) return [];
   const found: Upcoming[] = [];
   let { creditMinor } = subscription;
-  const pausing = resumesAt ? createAfterPause(subscription, resumesAt, resumesAt, '') : [];
+  const pausing = resumesAt ? createAfterPause(subscription, resumesAt, resumesAt, '', Infinity) : [];
   for (const { period } of pausing) {
     if (period.outcome !== 'open' && period.outcome !== 'paid') continue;
     const { number, kind, startsOn, endsOn, dueAt, amountMinor } = period;

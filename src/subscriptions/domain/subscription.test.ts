@@ -562,6 +562,41 @@ describe('a pause', () => {
     ).toEqual([1_000n, 758n, 1_000n]);
   });
 
+  test('of twenty years is made up for in steps, and one invoice', () => {
+    const weekly = scheduled({ every: { count: 1, unit: 'W' } });
+    const life = new Life({ ...weekly, dunning: { ...policy, windowDays: 4 } });
+    life.until(start);
+    pause(life, at('2027-02-01T00:00'));
+    const now = at('2047-02-01T00:00');
+    const ids = { invoiceId: 'R', paymentId: 'R.1' };
+    let facts = accepted(decideResume(life.subscription, ids, now));
+    const steps: number[] = [];
+    while (life.subscription.phase === 'paused') {
+      steps.push(facts.length);
+      life.take(facts, now);
+      facts = decideWake(life.subscription, now, ids);
+    }
+    expect(steps).toEqual([101, ...Array.from({ length: 9 }, () => 100), 44]);
+    expect(life.subscription.phase).toBe('running');
+    expect(life.outcomes().filter((row) => !row.endsWith('skipped'))).toEqual(['1 paid', '1044 open']);
+  });
+
+  test('as long an outage is made up for in steps too, and the newest period is charged', () => {
+    const weekly = scheduled({ every: { count: 1, unit: 'W' } });
+    const life = new Life({ ...weekly, dunning: { ...policy, windowDays: 4 } }).until(start);
+    const now = at('2047-02-01T00:00');
+    const steps: number[] = [];
+    while ((nextAction(life.subscription)?.at ?? now) < now) {
+      const facts = decideWake(life.subscription, now, { invoiceId: 'N', paymentId: 'N.1' });
+      steps.push(facts.length);
+      life.take(facts, now);
+    }
+    // The last two of the last step are the newest period and its charge.
+    expect(steps).toEqual([...Array.from({ length: 10 }, () => 100), 44]);
+    expect(life.subscription.missed).toHaveLength(100);
+    expect(life.outcomes().filter((row) => !row.endsWith('missed'))).toEqual(['1 paid', '1044 paid']);
+  });
+
   test('leaves the rest of a period to the merchant while an older one is unpaid', () => {
     const answers: ChargeEnding[] = [{ outcome: 'refused', code: 'recurrentPeriodAlreadyCharged' }];
     const life = new Life(terms, () => answers[0] as ChargeEnding);
