@@ -1648,7 +1648,9 @@ create table subscription (
   constraint subscription_phase_check check (phase = any (array['incomplete'::text, 'running'::text, 'paused'::text, 'unpaid'::text, 'ended'::text]))
 );
 create index subscription_due on subscription using btree (wake_at) where wake_at is not null;
+create index subscription_misconfigured on subscription using btree (subscription_id) where (((state -> 'open'::text) -> 0) ->> 'declineClass'::text) = 'configuration'::text;
 create index subscription_of_customer on subscription using btree (customer_id, created_at, subscription_id);
+create index subscription_parked on subscription using btree (subscription_id) where (state ->> 'parkedFor'::text) is not null;
 create index subscription_stuck on subscription using btree (stuck_at) where stuck_at is not null;
 
 create table subscription_invoice (
