@@ -60,16 +60,24 @@ export async function writeFacts(
       if (outcome === 'open' && invoiceId !== undefined)
         await invoicePeriod(tx, after, { ...fact.period, invoiceId }, now, merchants);
     }
-    if (fact.type === 'period_closed') {
-      const invoiceId = periods.find(({ number }) => number === fact.number)?.invoiceId;
-      const { partyId } = after.terms;
-      if (invoiceId !== undefined && !(await rescindInvoice(tx, { partyId, invoiceId }, fact.outcome, now)))
-        isPaying = true;
+    const concerned = 'number' in fact ? periods.find(({ number }) => number === fact.number) : undefined;
+    if (fact.type === 'missed_period_charged' && concerned)
+      await invoicePeriod(tx, after, { ...concerned, invoiceId: fact.invoiceId }, now, merchants);
+    const reason = reasonToRescind(fact);
+    if (reason !== undefined && concerned?.invoiceId !== undefined) {
+      const invoice = { partyId: after.terms.partyId, invoiceId: concerned.invoiceId };
+      if (!(await rescindInvoice(tx, invoice, reason, now))) isPaying = true;
     }
   }
   for (const invoiceId of endedObligations(before.subscription, facts))
     await endObligation(tx, { partyId: after.terms.partyId, invoiceId }, charging, now);
   return isPaying ? { ...written, isPaying } : written;
+}
+
+/** Why the invoice of a period is to be paid no more. */
+function reasonToRescind(fact: SubscriptionFact): string | undefined {
+  if (fact.type === 'period_closed') return fact.outcome;
+  return fact.type === 'period_paid' && fact.by === 'elsewhere' ? 'paid elsewhere' : undefined;
 }
 
 /** The invoices that no charge is to collect any more. A failed charge of one would otherwise count for the next period. */

@@ -507,8 +507,8 @@ function paidFor({ amountMinor, creditMinor }: Period): bigint {
 }
 
 function afterPayment(before: Subscription, number: number): Subscription {
-  const paid = before.open.find((period) => period.number === number);
-  if (!paid) throw new Error(`Period ${number} is not open.`);
+  const paid = [...before.open, ...before.missed].find((period) => period.number === number);
+  if (!paid) throw new Error(`Period ${number} is neither open nor missed.`);
   const after = closed(before, number, 'paid');
   return {
     ...after,
