@@ -8,7 +8,7 @@ import { change, changeErrors, writing, type ChangeDeps } from './change-subscri
 
 const params = Type.Object({
   subscriptionID: EntityID,
-  periodNumber: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  periodNumber: Type.String({ pattern: '^[1-9]\\d{0,5}$' }),
 });
 const errors = [...changeErrors, 'invalidPeriodStatus'] as const;
 
@@ -30,7 +30,7 @@ export const chargeSubscriptionPeriod = endpoint({
   bodyExample: {},
   errors: [...errors, ...tradingRefusals],
   handle: (request, deps: ChangeDeps) => {
-    const { periodNumber: number } = request.params;
+    const number = Number(request.params.periodNumber);
     const { afterDays = 0 } = request.body;
     const invoiceId = deps.ids.next();
     return change(
@@ -53,7 +53,7 @@ export const closeSubscriptionPeriod = endpoint({
   bodyExample: { as: 'forgiven' },
   errors,
   handle: (request, deps: ChangeDeps) => {
-    const { periodNumber: number } = request.params;
+    const number = Number(request.params.periodNumber);
     const { as } = request.body;
     return change(request, deps, (subscription, now) => decideClose(subscription, { number, as }, now));
   },
