@@ -1839,6 +1839,11 @@ and unsent_attempts in ($1::int4 - 1, -$1::int4);
 -- count_waiting_refunds
 select count(*) as waiting from waiting_refund where party_id = $1::text and shop_id = $2::text;
 
+-- count_waiting_subscriptions
+select
+(select count(*) from subscription where (state->>'parkedFor') is not null) as parked,
+(select count(*) from subscription where (state->'open'->0->>'declineClass') = 'configuration') as misconfigured;
+
 -- delete_all_payer_attempts
 with restarted as (
 update invoice set payer_attempts = 0 where payer_attempts > 0 and status = 'unpaid' and party_id = $1::text

@@ -193,6 +193,7 @@ const unreleasedFacts = [
   'binding_interaction_completed',
   'payment_approved_late',
   'payment_capture_failed',
+  'obligation_ended',
   'payment_given_back',
   'payment_interaction_completed',
   'payment_reversal_refused',

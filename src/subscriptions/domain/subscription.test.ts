@@ -1006,6 +1006,6 @@ test('a fact that the lifecycle does not allow is a bug', () => {
     'A subscription that is running cannot have fact subscription_resumed.',
   );
   const unknown: SubscriptionFact = { type: 'period_paid', number: 9, by: 'payer' };
-  expect(() => evolve(subscription, unknown, start)).toThrow('Period 9 is not open.');
+  expect(() => evolve(subscription, unknown, start)).toThrow('Period 9 is neither open nor missed.');
   expect(Object.keys(subscriptionLifecycle.ended)).not.toContain('charge_started');
 });

@@ -115,7 +115,7 @@ describe('an unpaid period', () => {
     expect((await act('periods/1/charge', {})).body).toMatchObject({ code: 'invalidPeriodStatus' });
   });
 
-  test('that was given up, and is paid elsewhere, lets the subscription go on', async () => {
+  test('that was given up, and is paid elsewhere, lets the subscription continue', async () => {
     const { by, act, get } = await started(declinedWith(5), { every: 'P1W' });
     await daysLater(by, 6);
     expect(await get()).toMatchObject({ status: 'unpaid' });
