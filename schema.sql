@@ -1583,6 +1583,7 @@ create table series_attempt (
   captured_at timestamp with time zone,
   decline_class text,
   held_until timestamp with time zone,
+  obligation_ended_at timestamp with time zone,
   constraint series_attempt_pkey primary key (series_id, invoice_id, payment_id),
   constraint series_attempt_check check ((ended_at is null) = (outcome = 'pending'::text)),
   constraint series_attempt_outcome_check check (outcome = any (array['pending'::text, 'approved'::text, 'declined'::text, 'lost'::text, 'unsent'::text]))
@@ -1676,7 +1677,9 @@ create table subscription (
   constraint subscription_phase_check check (phase = any (array['incomplete'::text, 'running'::text, 'paused'::text, 'unpaid'::text, 'ended'::text]))
 );
 create index subscription_due on subscription using btree (wake_at) where wake_at is not null;
+create index subscription_misconfigured on subscription using btree (subscription_id) where (((state -> 'open'::text) -> 0) ->> 'declineClass'::text) = 'configuration'::text;
 create index subscription_of_customer on subscription using btree (customer_id, created_at, subscription_id);
+create index subscription_parked on subscription using btree (subscription_id) where (state ->> 'parkedFor'::text) is not null;
 create index subscription_stuck on subscription using btree (stuck_at) where stuck_at is not null;
 
 create table subscription_invoice (

@@ -102,6 +102,9 @@ export const subscriptionActions: readonly Action[] = [
         ['resume', undefined],
         ['resume', undefined],
         ['resume', undefined],
+        ['uncancel', undefined],
+        ['periods/1/charge', { afterDays: chance.oneOf([0, 2]) }],
+        ['periods/1/close', { as: chance.oneOf(['forgiven', 'paidElsewhere']) }],
       ]);
       return { method: 'POST', path: `${base}/subscriptions/${id}/${verb}`, ...(body ? { body } : {}) };
     },

@@ -15,6 +15,7 @@ import type { Logger } from '../platform/log.ts';
 import { oldestPendingRefund, oldestUnknownPayment } from '../payments/store/oldest-unknown.ts';
 import { oldestSendingWithdrawal } from '../payouts/store/oldest-sending.ts';
 import { oldestUnseen } from '../search/position.store.ts';
+import { countWaitingSubscriptions } from '../subscriptions/store/subscriptions.ts';
 import { feedState } from '../webhooks/feed/feed.store.ts';
 import { lags, parkedQueues } from '../webhooks/inspection/inspection.store.ts';
 
@@ -166,6 +167,16 @@ export function addGauges(
       (await lags(database, maxWebhooksInMetrics)).map(
         ({ webhook_id, oldest }) => [webhook_id, secondsSince(oldest, clock)] as const,
       ),
+  );
+  metrics.gauge(
+    'mandate_subscriptions_parked',
+    'Subscriptions that are charged no more until a person resumes them, because something looks wrong',
+    async () => (await countWaitingSubscriptions(database)).parked,
+  );
+  metrics.gauge(
+    'mandate_subscriptions_misconfigured',
+    'Subscriptions whose charge is tried each day in vain, by a mistake in the set-up of the shop or of Mandate',
+    async () => (await countWaitingSubscriptions(database)).misconfigured,
   );
   metrics.gauge(
     'mandate_jobs_stuck',

@@ -82,7 +82,9 @@ import {
   cancelSubscription,
   pauseSubscription,
   resumeSubscription,
+  uncancelSubscription,
 } from '../subscriptions/api/change-subscription.ts';
+import { chargeSubscriptionPeriod, closeSubscriptionPeriod } from '../subscriptions/api/change-period.ts';
 import { createSubscription } from '../subscriptions/api/create-subscription.ts';
 import {
   findSubscriptionByExternalID,
@@ -230,8 +232,11 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   listSubscriptionPeriods, // GET  /v2/processing/subscriptions/{subscriptionID}/periods
   listUpcomingPeriods, //     GET  /v2/processing/subscriptions/{subscriptionID}/upcoming
   cancelSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/cancel
+  uncancelSubscription, //    POST /v2/processing/subscriptions/{subscriptionID}/uncancel
   pauseSubscription, //       POST /v2/processing/subscriptions/{subscriptionID}/pause
   resumeSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/resume
+  chargeSubscriptionPeriod, // POST /v2/processing/subscriptions/{subscriptionID}/periods/{periodNumber}/charge
+  closeSubscriptionPeriod, // POST /v2/processing/subscriptions/{subscriptionID}/periods/{periodNumber}/close
   getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
 
   createWebhook, //           POST /v2/processing/webhooks

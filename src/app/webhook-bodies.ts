@@ -124,6 +124,7 @@ const series = named('WebhookSeries', {
 const seriesMembers = {
   series,
   payment: maybe(PaymentName),
+  invoiceID: maybe(EntityID),
   declineClass: maybe(text),
   notBefore: maybe(DateTime),
   rule: maybe(text),

@@ -9,7 +9,7 @@ import type { Charging } from '../recurring/port.ts';
 import { refuse } from '../refusal.ts';
 import { isTaken, publicStatus } from './domain/payment.ts';
 import { startPayment, type StartPaymentDeps } from './start-payment.ts';
-import { findPayableInvoice, loadPayment } from './store/payments.ts';
+import { findPayableInvoice, findPayments, loadPayment } from './store/payments.ts';
 
 export type ChargeAsked = {
   readonly partyId: string;
@@ -36,6 +36,21 @@ export async function chargeInvoice(
     isLocked: true,
   } as const;
   return startPayment(payable, { caller, now, wish }, deps);
+}
+
+/** No series that has charged the invoice is to charge it again: it is given up, forgiven or paid. */
+export async function endObligation(
+  tx: Database,
+  invoice: { readonly partyId: string; readonly invoiceId: string },
+  charging: Pick<Charging, 'obligationEnded'>,
+  now: Instant,
+): Promise<void> {
+  const payments = (await findPayments(tx, invoice)) ?? [];
+  const series = new Set(
+    payments.flatMap(({ payment: { payer } }) => ('seriesId' in payer ? [payer.seriesId] : [])),
+  );
+  for (const seriesId of [...series].toSorted())
+    await charging.obligationEnded(tx, seriesId, invoice.invoiceId, now);
 }
 
 export type ChargeOutcome =

@@ -27,6 +27,7 @@ import {
   storeDecline,
   storeHoldEnd,
   storeInvoiceStop,
+  storeObligationEnd,
 } from './store/attempts.ts';
 import { approvedChargeOf, startedChargeOf, type PendingCharge } from './store/charge-changes.ts';
 import { findSeries, lockSeries, mustLockSeries, type StoredSeries } from './store/series.ts';
@@ -79,6 +80,7 @@ export function openCharging({ cards, receipts }: Deps): Charging {
       recordOutcome(cards, tx, { seriesId, member, ending }, now),
     endOfCharge,
     holdEnded: storeHoldEnd,
+    obligationEnded: storeObligationEnd,
     recordDecline: (tx, charge, answer, now) => recordDecline(cards, tx, charge, answer, now),
     queueReceipt: (tx, stored, receipt, now) => queueReceipt(receipts, tx, stored, receipt, now),
   };

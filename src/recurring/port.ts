@@ -122,6 +122,8 @@ export type Charging = {
     member: PaymentRef,
     capturedAt: Instant | undefined,
   ): Promise<StoredSeries | undefined>;
+  /** No charge of the series is to collect the invoice any more. A repeat changes nothing. */
+  obligationEnded(tx: Database, seriesId: string, invoiceId: string, now: Instant): Promise<void>;
   /** How a charge has ended, and whether no other charge of its invoice may follow. */
   endOfCharge(
     db: Database,

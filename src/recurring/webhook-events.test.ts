@@ -102,7 +102,7 @@ test('webhook events have the same types as the event feed', () => {
     expect(group.map((fact) => seriesChangeOf(fact).changeType)).toEqual(recurringTopic.typesOf(group));
   }
   expect(recurringTopic.ownersOf(facts[0]!)).toEqual([{ id: 'SHOP' }]);
-  expect(recurringTopic.eventTypes).toHaveLength(10);
+  expect(recurringTopic.eventTypes).toHaveLength(11);
 });
 
 test('the series of a saved card names its customer and binding', () => {

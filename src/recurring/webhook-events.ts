@@ -11,6 +11,7 @@ const changeTypes = {
   recurring_charge_succeeded: 'RecurringChargeSucceeded',
   recurring_charge_failed: 'RecurringChargeFailed',
   recurring_charge_unsent: 'RecurringChargeUnsent',
+  obligation_ended: 'ObligationEnded',
   series_stopped: 'SeriesStopped',
   consent_withdrawn: 'ConsentWithdrawn',
   consent_renewed: 'ConsentRenewed',
@@ -24,6 +25,8 @@ export const seriesChangeTypes: readonly SeriesChangeType[] = Object.values(chan
 export type SeriesChange = {
   readonly changeType: SeriesChangeType;
   readonly payment?: { readonly invoiceID: string; readonly paymentID: string };
+  /** What no charge is to collect any more. */
+  readonly invoiceID?: string;
   readonly declineClass?: DeclineClass;
   readonly notBefore?: string;
   readonly rule?: string;
@@ -38,7 +41,7 @@ export type SeriesChange = {
 
 export function seriesChangeOf(fact: SeriesFact): SeriesChange {
   const changeType = changeTypes[fact.type];
-  const payment = 'invoiceId' in fact ? { payment: paymentOf(fact) } : {};
+  const payment = 'paymentId' in fact ? { payment: paymentOf(fact) } : {};
   switch (fact.type) {
     case 'consent_renewed':
       return { changeType, ...defined({ consentLinkID: fact.mandate?.consent?.link }) };
@@ -54,6 +57,8 @@ export function seriesChangeOf(fact: SeriesFact): SeriesChange {
       const wait = notBefore && { notBefore: notBefore.at, rule: notBefore.rule, rulePack: notBefore.pack };
       return { changeType, ...payment, ...defined({ declineClass }), ...wait };
     }
+    case 'obligation_ended':
+      return { changeType, invoiceID: fact.invoiceId };
     case 'series_stopped': {
       const { rule, pack: rulePack, declineClass } = fact;
       return { changeType, ...defined({ declineClass }), rule, rulePack };

@@ -12,11 +12,12 @@ import {
 } from './domain/subscription.ts';
 import { subscriptionFact } from './store/codec.ts';
 
-/** Facts that are not here are of acts that no operation offers yet. */
+/** Facts that are not here are of acts that no operation offers yet. The charge that follows a wish to try says so itself. */
 const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   subscription_created: 'SubscriptionCreated',
   subscription_started: 'SubscriptionStarted',
   period_created: 'SubscriptionPeriodCreated',
+  missed_period_charged: 'SubscriptionMissedPeriodCharged',
   charge_started: 'SubscriptionChargeStarted',
   charge_postponed: 'SubscriptionChargePostponed',
   charge_failed: 'SubscriptionChargeFailed',
@@ -26,6 +27,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   subscription_paused: 'SubscriptionPaused',
   subscription_resumed: 'SubscriptionResumed',
   end_scheduled: 'SubscriptionEndScheduled',
+  end_taken_back: 'SubscriptionEndTakenBack',
   subscription_ended: 'SubscriptionEnded',
   subscription_parked: 'SubscriptionParked',
 };

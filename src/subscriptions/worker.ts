@@ -90,15 +90,15 @@ async function write(
   stored: StoredSubscription,
   facts: readonly SubscriptionFact[],
   now: Instant,
-  { merchants }: SubscriptionJobDeps,
+  deps: SubscriptionJobDeps,
 ): Promise<Turn> {
-  const written = await writeFacts(tx, stored, facts, now, merchants);
+  const written = await writeFacts(tx, stored, facts, now, deps);
   if (!written) return 'versionConflict';
   return written.isPaying ? refuse('subscriptionChargePending') : accept('again');
 }
 
 function startsCharge({ does }: Action): boolean {
-  return does === 'charge' || does === 'createPeriod';
+  return does === 'charge' || does === 'createPeriod' || does === 'resume';
 }
 
 /** How the oldest open period has ended since the last look. */
@@ -157,10 +157,9 @@ async function doNext(
   deps: SubscriptionJobDeps,
 ): Promise<Turn> {
   const { subscription } = stored;
-  const { merchants } = deps;
   const ids = await idsFor(tx, subscription, next, deps);
   const facts = decideWake(subscription, now, ids);
-  const begun = await writeFacts(tx, stored, facts, now, merchants);
+  const begun = await writeFacts(tx, stored, facts, now, deps);
   if (!begun) return 'versionConflict';
   if (begun.isPaying) return refuse('subscriptionChargePending');
   const charge = facts.find((fact) => fact.type === 'charge_started');

@@ -3,7 +3,9 @@ import { latest, laterBy, type Instant } from '../clock.ts';
 import { productOf } from '../invoices/domain/invoice.ts';
 import { createInvoice, rescindInvoice } from '../invoices/port.ts';
 import type { Merchants } from '../merchants/merchants.ts';
+import { endObligation } from '../payments/port.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { Charging } from '../recurring/port.ts';
 import {
   evolveAll,
   nextAction,
@@ -31,13 +33,18 @@ type Written = StoredSubscription & {
   readonly isPaying?: true;
 };
 
+export type WriteDeps = {
+  readonly merchants: Merchants;
+  readonly charging: Pick<Charging, 'obligationEnded'>;
+};
+
 /** Within a transaction. Undefined on a version conflict: the caller starts again. */
 export async function writeFacts(
   tx: Database,
   before: StoredSubscription,
   facts: readonly SubscriptionFact[],
   at: Instant,
-  merchants: Merchants,
+  { merchants, charging }: WriteDeps,
 ): Promise<Written | undefined> {
   if (facts.length === 0) return before;
   const now = latest(at, before.changedAt);
@@ -53,14 +60,36 @@ export async function writeFacts(
       if (outcome === 'open' && invoiceId !== undefined)
         await invoicePeriod(tx, after, { ...fact.period, invoiceId }, now, merchants);
     }
-    if (fact.type === 'period_closed') {
-      const invoiceId = periods.find(({ number }) => number === fact.number)?.invoiceId;
-      const { partyId } = after.terms;
-      if (invoiceId !== undefined && !(await rescindInvoice(tx, { partyId, invoiceId }, fact.outcome, now)))
-        isPaying = true;
+    const concerned = 'number' in fact ? periods.find(({ number }) => number === fact.number) : undefined;
+    if (fact.type === 'missed_period_charged' && concerned)
+      await invoicePeriod(tx, after, { ...concerned, invoiceId: fact.invoiceId }, now, merchants);
+    const reason = reasonToRescind(fact);
+    if (reason !== undefined && concerned?.invoiceId !== undefined) {
+      const invoice = { partyId: after.terms.partyId, invoiceId: concerned.invoiceId };
+      if (!(await rescindInvoice(tx, invoice, reason, now))) isPaying = true;
     }
   }
+  for (const invoiceId of endedObligations(before.subscription, facts))
+    await endObligation(tx, { partyId: after.terms.partyId, invoiceId }, charging, now);
   return isPaying ? { ...written, isPaying } : written;
+}
+
+/** Why the invoice of a period is to be paid no more. */
+function reasonToRescind(fact: SubscriptionFact): string | undefined {
+  if (fact.type === 'period_closed') return fact.outcome;
+  return fact.type === 'period_paid' && fact.by === 'elsewhere' ? 'paid elsewhere' : undefined;
+}
+
+/** The invoices that no charge is to collect any more. A failed charge of one would otherwise count for the next period. */
+function endedObligations({ open }: Subscription, facts: readonly SubscriptionFact[]): string[] {
+  const failed = new Set(facts.flatMap((fact) => (fact.type === 'charge_failed' ? [fact.number] : [])));
+  return facts.flatMap((fact) => {
+    if (fact.type !== 'period_closed' && fact.type !== 'period_paid' && fact.type !== 'subscription_unpaid')
+      return [];
+    const period = open.find(({ number }) => number === fact.number);
+    const hasFailed = period?.declineClass !== undefined || failed.has(fact.number);
+    return hasFailed && period?.invoiceId !== undefined ? [period.invoiceId] : [];
+  });
 }
 
 /** Its lines, unless credit has paid a part of them. */

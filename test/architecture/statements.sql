@@ -1856,6 +1856,11 @@ and unsent_attempts in ($4::int4 - 1, -$4::int4);
 -- count_waiting_refunds
 select count(*) as waiting from waiting_refund where party_id = $1::text and shop_id = $2::text;
 
+-- count_waiting_subscriptions
+select
+(select count(*) from subscription where (state->>'parkedFor') is not null) as parked,
+(select count(*) from subscription where (state->'open'->0->>'declineClass') = 'configuration') as misconfigured;
+
 -- delete_all_payer_attempts
 with restarted as (
 update invoice set payer_attempts = 0 where payer_attempts > 0 and status = 'unpaid' and party_id = $1::text
@@ -2054,6 +2059,20 @@ where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as sett
 update identity_challenge set status = $1::text, failure_reason = $2::text
 where identity_id = $3::text and challenge_id = $4::text and status = 'pending'
 returning challenge_id;
+
+-- end_obligation
+with changed as (
+update series
+set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
+changed_at = $4::timestamptz, wake_at = $5::timestamptz,
+attempts = 0, stuck_at = null, stuck_reason = null
+where series_id = $6::text and version = $7::int4
+returning series_id, party_id, version, changed_at
+), attempted as (
+update series_attempt set obligation_ended_at = changed.changed_at
+from changed where series_attempt.series_id = $6::text and invoice_id = $8::text
+)
+select append_event('series', series_id, version, party_id, changed_at, $9::json) as version from changed;
 
 -- end_payer_email
 select asker from end_payer_emails($1::json);
@@ -4040,6 +4059,8 @@ where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as sett
 and decline_class is distinct from 'configuration') as last_attempt_at,
 others.captured_at as last_captured_at, others.held_until,
 exists (select from series_attempt where series_id = $1::text and outcome = 'pending') as is_pending,
+exists (select from series_attempt where series_id = $1::text and invoice_id = $2::text
+and obligation_ended_at is not null) as has_obligation_ended,
 stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
 ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
 ended.decline_class as charge_class,
@@ -4084,6 +4105,8 @@ where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as sett
 and decline_class is distinct from 'configuration') as last_attempt_at,
 others.captured_at as last_captured_at, others.held_until,
 exists (select from series_attempt where series_id = asked.series_id and outcome = 'pending') as is_pending,
+exists (select from series_attempt where series_id = asked.series_id and invoice_id = asked.invoice_id
+and obligation_ended_at is not null) as has_obligation_ended,
 stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
 ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
 ended.decline_class as charge_class,
@@ -4422,6 +4445,16 @@ order by fresh.aggregate_id, fresh.sequence;
 
 -- read_newest_migration
 select max(number) as newest from migration;
+
+-- read_obligation
+select
+coalesce(bool_or(obligation_ended_at is null) filter (where invoice_id = $1::text)
+and not bool_or(captured_at is not null) filter (where invoice_id = $1::text), false) as is_open,
+min(ended_at) filter (where invoice_id <> $1::text and obligation_ended_at is null
+and outcome in ('declined', 'lost') and decline_class is distinct from 'configuration' and ended_at >= $2::timestamptz
+and not coalesce(is_retry and created_at <= $3::timestamptz, false)) as others_failed_at,
+max(created_at) filter (where outcome <> 'unsent' and decline_class is distinct from 'configuration') as last_attempt_at
+from series_attempt where series_id = $4::text;
 
 -- read_oldest_pending_refund
 select min(refund.created_at) as since

@@ -237,7 +237,7 @@ async function replaySeries(history: History): Promise<Comparison[]> {
         attempts[`${invoiceId}.${paymentId}`] = { ...made, outcomes: ['pending'], ended_at: null };
       }
       const outcomes = outcomesOf[fact.type];
-      if (outcomes && 'invoiceId' in fact) {
+      if (outcomes && 'paymentId' in fact) {
         const name = `${fact.invoiceId}.${fact.paymentId}`;
         attempts[name] = { ...attempts[name], outcomes, ended_at: createdAt };
       }

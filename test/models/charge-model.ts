@@ -16,6 +16,7 @@ import type {
   Answer,
   Attempt,
   Code,
+  Ended,
   Outcome,
   Question,
   Series,
@@ -77,7 +78,8 @@ function whatWasKnown(story: Story, now: Micros): Story {
     const consents: Series['consents'] = [root, ...later.filter(({ at }) => at <= now)];
     return { ...each, consents, ...(revokedAt !== undefined && revokedAt <= now && { revokedAt }) };
   });
-  return { ...story, attempts, series };
+  const ended = (story.ended ?? []).filter(({ at }) => at <= now);
+  return { ...story, attempts, series, ended };
 }
 
 function rule(story: Story, question: Question, at: Micros): Ruling {
@@ -92,6 +94,7 @@ function rule(story: Story, question: Question, at: Micros): Ruling {
     consent,
     card,
     onceADay,
+    dayOfAnEnd,
     adviceToWait,
     deadInvoices,
     networkCounters,
@@ -169,6 +172,24 @@ function onceADay({ shop, own, story, series, at }: Scene): Partial<Ruling> {
   return isAnotherDay && at >= last + betweenRetries ? nothing : postpone('recurrentRetryTooEarly');
 }
 
+/** The day that an ended obligation has used stays used, until a success. */
+function dayOfAnEnd({ shop, own, story, series, at }: Scene): Partial<Ruling> {
+  const mustWait = endsOf(story, series).some((end) => {
+    const wasPaid = own.some(({ outcome }) => isApproved(outcome) && outcome!.at > end.at);
+    const wasFailing = episodes(story, series).some(({ from, to }) => from <= end.at && end.at - 1 <= to);
+    const tries = own.filter(
+      (attempt) =>
+        !attempt.payerPresent &&
+        attempt.createdAt <= end.at &&
+        (usesTheDay(story, attempt) || attempt.outcome!.at > end.at),
+    );
+    if (wasPaid || !wasFailing || tries.length === 0) return false;
+    const last = Math.max(...tries.map(({ createdAt }) => createdAt));
+    return localDay(shop.zone, at) <= localDay(shop.zone, last) || at < last + betweenRetries;
+  });
+  return mustWait ? postpone('recurrentRetryTooEarly') : nothing;
+}
+
 /** The issuer's advice, and the waits of single codes, until a success. */
 function adviceToWait({ story, own, at }: Scene): Partial<Ruling> {
   const mustWait = own.some((attempt) => {
@@ -186,7 +207,8 @@ function deadInvoices({ story, series, question, at }: Scene): Partial<Ruling> {
   const isDead = episodes(story, series).some(
     ({ to, ranOut }) => ranOut && to < at && question.invoice.createdAt <= to,
   );
-  return isDead ? refuse('recurrentRetryWindowExpired') : nothing;
+  const hasEnded = endsOf(story, series).some(({ invoice }) => invoice === question.invoice.id);
+  return isDead || hasEnded ? refuse('recurrentRetryWindowExpired') : nothing;
 }
 
 /** Rolling counters over declined attempts. */
@@ -308,15 +330,25 @@ function episodes(story: Story, series: Series): Episode[] {
   const failures = own
     .filter((attempt) => isFailure(story, attempt))
     .sort((a, b) => a.outcome!.at - b.outcome!.at);
-  const list: Episode[] = [];
-  for (const { outcome, createdAt } of failures) {
-    const from = outcome!.at;
-    const before = list.at(-1);
-    const isRetryOfBefore = before?.ranOut && before.from <= createdAt && createdAt <= before.to;
-    if (before && (from <= before.to || isRetryOfBefore)) continue;
-    list.push(episodeFrom(from, own));
-  }
-  return list;
+  return episodesOf(failures, own, endsOf(story, series));
+}
+
+/** One that the end of its obligation cuts short is followed by that of the next failure in it, of another obligation. */
+function episodesOf(failures: Attempt[], own: Attempt[], ends: readonly Ended[]): Episode[] {
+  const [first, ...later] = failures;
+  if (!first) return [];
+  const whole = episodeFrom(first.outcome!.at, own);
+  const { from, to, ranOut } = whole;
+  const end = ends.find(({ invoice, at }) => invoice === first.invoice.id && from <= at && at <= to);
+  const isOver = ({ createdAt, outcome }: Attempt) =>
+    outcome!.at <= to || (ranOut && from <= createdAt && createdAt <= to);
+  if (!end) return [whole, ...episodesOf(later.filter((each) => !isOver(each)), own, ends)];
+  const others = later.filter(({ invoice, outcome }) => invoice.id !== end.invoice || outcome!.at > end.at);
+  return [{ from, to: end.at - 1, ranOut: false }, ...episodesOf(others, own, ends)];
+}
+
+function endsOf({ ended = [] }: Story, { id }: Series): readonly Ended[] {
+  return ended.filter(({ series }) => series === id);
 }
 
 function episodeFrom(from: Micros, own: Attempt[]): Episode {

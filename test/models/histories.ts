@@ -14,7 +14,7 @@ import {
   textOf,
 } from './calendar.ts';
 import { adviceCodes, codes, mastercards, type Network } from './declines.ts';
-import type { Attempt, Invoice, Outcome, Question, Series, Shop, Story, Terms } from './story.ts';
+import type { Attempt, Ended, Invoice, Outcome, Question, Series, Shop, Story, Terms } from './story.ts';
 
 /** The least time between two things that happen. */
 const millisecond = 1000;
@@ -100,7 +100,13 @@ interface World {
   lastSeries: number;
   /** Nearly every charge is declined for funds. */
   isPoor: boolean;
-  story: { shops: Shop[]; cards: Story['cards'][number][]; series: Series[]; attempts: Attempt[] };
+  story: {
+    shops: Shop[];
+    cards: Story['cards'][number][];
+    series: Series[];
+    attempts: Attempt[];
+    ended: Ended[];
+  };
   invoices: Map<string, { invoice: Invoice; amount: number }[]>;
 }
 
@@ -138,7 +144,7 @@ function worldFrom(seed: readonly number[]): World {
     lastSeries: 0,
     refusals: 0,
     isPoor: pick([false, true]),
-    story: { shops, cards, series: [], attempts: [] },
+    story: { shops, cards, series: [], attempts: [], ended: [] },
     invoices: new Map(),
   };
   places.forEach(([shop, fingerprint, approach], index) => {
@@ -198,7 +204,8 @@ function step(world: World, act: Act, ask: Ask): void {
     world.lastSeries = act.series % story.series.length;
   const series = story.series[world.lastSeries]!;
   const kind = act.kind % (world.refusals > 4 ? 103 : 100);
-  if (kind < 85) charge(world, series, act, ask);
+  if (kind < 10) endObligation(world, series, act);
+  else if (kind < 85) charge(world, series, act, ask);
   else if (kind < 92) payerPays(world, series, act);
   else if (kind !== 99) renew(world, series, act);
   else if (series.revokedAt === undefined) replace(world, { ...series, revokedAt: now });
@@ -290,6 +297,17 @@ function charge(world: World, series: Series, act: Act, ask: Ask): void {
     createdAt: now,
     outcome: outcomeOf(world, act, isAdvised(story, series)),
   });
+}
+
+/** Of an invoice that is not at the bank: given up, forgiven or paid elsewhere. */
+function endObligation({ story, now }: World, { id }: Series, act: Act): void {
+  const hasEnded = (invoice: string) => story.ended.some((end) => end.series === id && end.invoice === invoice);
+  const tried = story.attempts.filter(
+    ({ series, invoice, payerPresent }) =>
+      series === id && !payerPresent && mayBePaid(story, invoice.id, now) && !hasEnded(invoice.id),
+  );
+  const chosen = act.invoice % 3 === 0 ? tried[act.invoice % tried.length] : tried.at(-1);
+  if (chosen) story.ended.push({ series: id, invoice: chosen.invoice.id, at: now });
 }
 
 /** An invoice has one payment at a time, and none once it is paid. */

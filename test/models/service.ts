@@ -6,6 +6,7 @@ import type { Currency } from '../../src/money.ts';
 import {
   applyOutcome,
   countsAsDecline,
+  endObligation,
   evolve,
   stopOfDecline,
   type ChargeOutcome,
@@ -23,7 +24,7 @@ import {
 } from '../../src/retry-rules/domain/may-charge.ts';
 import type { Micros } from './calendar.ts';
 import type { Network } from './declines.ts';
-import type { Attempt, Consent, Outcome, Question, Series, Shop, Story } from './story.ts';
+import type { Attempt, Consent, Ended, Outcome, Question, Series, Shop, Story } from './story.ts';
 
 const paymentSystems = {
   visa: 'visa',
@@ -69,6 +70,7 @@ interface StoredAttempt {
 
 interface Replay {
   series: Map<string, StoredSeries>;
+  ended: Ended[];
   attempts: StoredAttempt[];
   stops: { at: Micros; fingerprint: string; shop: string; invoice: string; stop: Stopped }[];
   declines: { at: Micros; fingerprint: string; isOf: (question: Question, shop: string) => boolean }[];
@@ -76,7 +78,7 @@ interface Replay {
 
 /** Everything up to an instant, in the order of time. */
 function replay(story: Story, until: Micros): Replay {
-  const replayed: Replay = { series: new Map(), attempts: [], stops: [], declines: [] };
+  const replayed: Replay = { series: new Map(), ended: [], attempts: [], stops: [], declines: [] };
   const happenings = [
     ...story.series.flatMap((series) => [
       ...series.consents.map((consent, n) => ({
@@ -102,6 +104,8 @@ function replay(story: Story, until: Micros): Replay {
         : []),
     ]),
   ];
+  for (const end of story.ended ?? [])
+    happenings.push({ at: end.at, do: () => endOne(story, replayed, end) });
   for (const each of happenings.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)) each.do();
   return replayed;
 }
@@ -202,6 +206,36 @@ function end(story: Story, replayed: Replay, attempt: Attempt): void {
   if (others) noteStop(replayed, attempt, others);
 }
 
+/** As the statement `read_obligation` reads it. Without an attempt, the series has nothing to do with the invoice. */
+function endOne(story: Story, { ended, attempts, series: all }: Replay, end: Ended): void {
+  const own = attempts.filter(({ attempt }) => attempt.series === end.series);
+  if (!own.some(({ attempt }) => attempt.invoice.id === end.invoice)) return;
+  ended.push(end);
+  const series = mustHave(all.get(end.series));
+  const { failingSince, deadUntil } = series;
+  const failures = own.flatMap(({ attempt, isRetry, ended: result }) => {
+    const isFailure = result?.ending.outcome === 'declined' || result?.ending.outcome === 'lost';
+    const isOver = ended.some(({ series: of, invoice }) => of === end.series && invoice === attempt.invoice.id);
+    const isDead = isRetry && deadUntil !== undefined && instantOf(attempt.createdAt) <= deadUntil;
+    if (!isFailure || isOver || isDead || result.declineClass === 'configuration') return [];
+    return failingSince !== undefined && instantOf(result.at) >= failingSince ? [result.at] : [];
+  });
+  const tries = usedDays(own).map(({ attempt }) => attempt.createdAt);
+  const now = instantOf(end.at);
+  const known = {
+    timeZone: shopOf(story, mustHave(story.series.find(({ id }) => id === end.series))).zone,
+    ...(failures.length > 0 && { othersFailedAt: instantOf(Math.min(...failures)) }),
+    ...(tries.length > 0 && { lastAttemptAt: instantOf(Math.max(...tries)) }),
+  };
+  all.set(end.series, evolve(series, endObligation(series, end.invoice, known, now), now));
+}
+
+function usedDays(own: readonly StoredAttempt[]): StoredAttempt[] {
+  return own.filter(
+    ({ ended }) => ended?.ending.outcome !== 'unsent' && ended?.declineClass !== 'configuration',
+  );
+}
+
 function release({ attempts }: Replay, { id }: Attempt): void {
   mustHave(attempts.find(({ attempt }) => attempt.id === id)).isReleased = true;
 }
@@ -249,8 +283,9 @@ function noteStop({ stops }: Replay, { fingerprint, shop, invoice, outcome }: At
 /** As the statement `read_charge_history` reads it. */
 function historyOf(story: Story, replayed: Replay, series: Series, question: Question): ChargeHistory {
   const own = replayed.attempts.filter(({ attempt }) => attempt.series === series.id);
-  const day = own.filter(
-    ({ ended }) => ended?.ending.outcome !== 'unsent' && ended?.declineClass !== 'configuration',
+  const day = usedDays(own);
+  const hasEnded = replayed.ended.some(
+    ({ series: of, invoice }) => of === series.id && invoice === question.invoice.id,
   );
   const captured = own.flatMap(({ attempt, capturedAt = 0 }) =>
     attempt.invoice.id === question.invoice.id ? [] : [capturedAt],
@@ -285,6 +320,7 @@ function historyOf(story: Story, replayed: Replay, series: Series, question: Que
     ...(lastCaptured > 0 && { lastCapturedAt: instantOf(lastCaptured) }),
     ...(heldUntil.length > 0 && { heldUntil: mustHave(heldUntil.toSorted().at(-1)) }),
     ...(cardStop && { cardStop: { ...ruleOf(cardStop.stop), at: instantOf(cardStop.at) } }),
+    ...(hasEnded && { hasObligationEnded: true }),
     ...(chargeStop && { chargeStop: { ...ruleOf(chargeStop.stop), at: instantOf(chargeStop.at) } }),
   };
 }

@@ -75,11 +75,19 @@ export interface Attempt {
   outcome?: Outcome;
 }
 
+/** Given up, forgiven, paid elsewhere: no charge of the series is to collect the invoice any more. */
+export interface Ended {
+  series: string;
+  invoice: string;
+  at: Micros;
+}
+
 export interface Story {
   shops: readonly Shop[];
   cards: readonly Card[];
   series: readonly Series[];
   attempts: readonly Attempt[];
+  ended?: readonly Ended[];
 }
 
 export interface Question {

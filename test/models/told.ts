@@ -1,6 +1,6 @@
 // Rows of the tables as stories.
 import type { AgreementCase } from './agreement-cases.ts';
-import type { PageCase, PageEvent } from './page-cases.ts';
+import { pageBegins, type PageCase, type PageEvent } from './page-cases.ts';
 import { dayOf, hour, minute, type Micros, startOf } from './calendar.ts';
 import { instantOf, tableBegins, type RetryEvent, type RetryRow } from './retry-table.ts';
 import type { Attempt, Outcome, Question, Series, Shop, Story } from './story.ts';
@@ -110,8 +110,6 @@ export function agreementStory(each: AgreementCase): { story: Story; question: Q
   };
 }
 
-/** The first consent of a page case. */
-const pageBegins = Date.parse('2026-03-01T10:00:00Z') * 1000;
 /** Three in one shop, three on one card. */
 const places: Readonly<Record<string, { shop: string; fingerprint: string }>> = {
   one: { shop: 'shop', fingerprint: 'card' },
@@ -134,32 +132,38 @@ export function pageStory({ events, asks, schedule, periodRule }: PageCase): {
     ];
     return { id, ...place, consents };
   });
-  const { at, series: asked = 'one', invoice = 'A' } = asks;
+  const { at, series: asked = 'one', invoice = 'A', made = -minute } = asks;
   return {
     story: {
       shops: [shopOf('shop'), shopOf('shop2')],
       cards: ['card', 'card2'].map((fingerprint) => ({ fingerprint, network: 'visa', expires: '2032-12' })),
       series,
-      attempts: events.flatMap((event, index) => ('renews' in event ? [] : [pageAttempt(event, index)])),
+      attempts: events.flatMap((event, index) => ('outcome' in event ? [pageAttempt(event, index)] : [])),
+      ended: events.flatMap((event) =>
+        'ends' in event
+          ? [{ series: event.ends, invoice: event.invoice, at: pageBegins + event.at }]
+          : [],
+      ),
     },
     question: {
       at: pageBegins + at,
       series: asked,
-      invoice: { id: invoice, createdAt: pageBegins - minute },
+      invoice: { id: invoice, createdAt: pageBegins + made },
       amount: 1000,
       currency: 'RUB',
     },
   };
 }
 
-function pageAttempt(event: Exclude<PageEvent, { renews: string }>, index: number): Attempt {
+function pageAttempt(event: Extract<PageEvent, { outcome: Outcome }>, index: number): Attempt {
   const by = 'charge' in event ? event.charge : event.pays;
   const { at, invoice, outcome } = event;
+  const made = ('made' in event ? event.made : undefined) ?? -minute;
   return {
     id: `attempt${index}`,
     ...('charge' in event ? { series: by } : { payerPresent: true }),
     ...places[by]!,
-    invoice: { id: invoice, createdAt: pageBegins - minute },
+    invoice: { id: invoice, createdAt: pageBegins + made },
     amount: 1000,
     currency: 'RUB',
     createdAt: pageBegins + at,

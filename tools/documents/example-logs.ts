@@ -91,6 +91,7 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
         notBefore: { at: minute(24 * 60), rule: 'onceADay', pack: 'house@2026-11-23' },
       }),
       recurringCharge('unsent', '1Ch4nDVWz7r', {}),
+      { type: 'obligation_ended', invoiceId: '1Ch4nDVWz6q' },
       {
         type: 'notice_due',
         notice: { kind: 'cardExpiring', at: minute(6), about: minute(60 * 24 * 60) },
@@ -128,13 +129,18 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'period_paid', number: 1, by: 'charge' },
       { type: 'subscription_paused', by: 'merchant', resumesAt: minute(40 * 24 * 60) },
       { type: 'subscription_resumed' },
-      { type: 'period_created', period: subscriptionPeriod(2, '2026-02-20', '2026-03-20') },
+      { type: 'period_created', period: missedPeriod(2, '2026-02-20', '2026-03-20') },
+      { type: 'missed_period_charged', number: 2, invoiceId: '1Ek5pFYYx2u' },
       { type: 'charge_started', number: 2, paymentId: '1Ek5pFYYx2u.1' },
-      { type: 'charge_failed', number: 2, declineClass: 'newCard', givesUpAt: minute(57 * 24 * 60) },
-      { type: 'subscription_unpaid', number: 2 },
-      { type: 'end_scheduled', afterNumber: 2, reason: 'payer' },
+      { type: 'period_paid', number: 2, by: 'charge' },
+      { type: 'period_created', period: subscriptionPeriod(3, '2026-03-20', '2026-04-20') },
+      { type: 'charge_started', number: 3, paymentId: '1Ek5pFYYx3v.1' },
+      { type: 'charge_failed', number: 3, declineClass: 'newCard', givesUpAt: minute(85 * 24 * 60) },
+      { type: 'subscription_unpaid', number: 3 },
+      { type: 'end_scheduled', afterNumber: 3, reason: 'payer' },
+      { type: 'end_taken_back' },
       { type: 'subscription_parked', why: 'periodAhead' },
-      { type: 'period_closed', number: 2, outcome: 'unpaid' },
+      { type: 'period_closed', number: 3, outcome: 'unpaid' },
       { type: 'subscription_ended', reason: 'payer' },
     ),
   ],
@@ -268,6 +274,11 @@ function subscriptionTerms() {
   };
 }
 
+function missedPeriod(...of: Parameters<typeof subscriptionPeriod>) {
+  const { invoiceId: _, ...period } = subscriptionPeriod(...of);
+  return { ...period, outcome: 'missed' } as const;
+}
+
 function subscriptionPeriod(number: number, startsOn: string, endsOn: string) {
   return {
     number,
@@ -280,7 +291,7 @@ function subscriptionPeriod(number: number, startsOn: string, endsOn: string) {
     lines: [{ product: 'Tea of the month', quantity: 1, priceMinor: 6_000 }],
     amountMinor: 6_000,
     creditMinor: 0,
-    invoiceId: `1Ek5pFYYx${number}${'stu'[number]}`,
+    invoiceId: `1Ek5pFYYx${number}${'stuv'[number]}`,
     outcome: 'open',
   };
 }

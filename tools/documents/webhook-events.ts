@@ -51,6 +51,8 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionPaused: 'The subscription was paused. Without `resumesAt`, until you resume it.',
   SubscriptionResumed: 'The subscription continues.',
   SubscriptionEndScheduled: 'It ends after the period `endsAfterPeriod`.',
+  SubscriptionEndTakenBack: 'It no longer ends after that period.',
+  SubscriptionMissedPeriodCharged: 'You charge a period that was missed. It has an invoice now.',
   SubscriptionEnded: 'It ended. `endReason` says why.',
   SubscriptionParked: 'Charging is stopped until the operator has looked, because something looks wrong.',
   CustomerCreated: 'A customer was created.',
@@ -67,6 +69,8 @@ const whenSent: Readonly<Record<string, string>> = {
   RecurringChargeFailed:
     'The recurring charge failed. `declineClass` says who can help. With `notBefore`, the next attempt is refused before that time by `rule` of `rulePack`.',
   RecurringChargeUnsent: 'The recurring charge was not sent to the bank. It does not count as an attempt.',
+  ObligationEnded:
+    'No charge of the series is to collect the invoice any more. What failed for it does not count for other invoices.',
   SeriesStopped:
     'The card network or the issuer ended the series. `rule` and `rulePack` say by which rule, `declineClass` who can help.',
   ConsentWithdrawn: 'The consent was revoked by the `payer`, the `merchant` or the `operator`.',

@@ -293,6 +293,7 @@ export const RecurringEvent = Type.Object(
         {
           changeType: Type.Enum([...seriesChangeTypes]),
           payment: Type.Optional(PaymentName),
+          invoiceID: Type.Optional(EntityID),
           declineClass: Type.Optional(DeclineClassSchema),
           notBefore: Type.Optional(DateTime),
           rule: Type.Optional(Type.String()),

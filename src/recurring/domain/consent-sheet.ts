@@ -179,6 +179,8 @@ function wordsOf(fact: SeriesFact): [what: string, details: string] {
     }
     case 'recurring_charge_unsent':
       return ['Charge never sent', `${fact.invoiceId} / ${fact.paymentId}`];
+    case 'obligation_ended':
+      return ['Invoice no longer charged', fact.invoiceId];
     case 'series_stopped':
       return ['Stopped', `${fact.rule} of ${fact.pack}`];
     case 'consent_withdrawn':

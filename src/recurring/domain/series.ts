@@ -4,7 +4,7 @@ import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import type { Currency, Money } from '../../money.ts';
 import type { Mandate } from './mandate.ts';
-import { failingEndsAt, seriesAt } from '../../retry-rules/domain/failures.ts';
+import { failingEndsAt, nextRetryAfter, seriesAt } from '../../retry-rules/domain/failures.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { StopScope } from '../../retry-rules/domain/response-codes.ts';
 import {
@@ -177,8 +177,18 @@ export type SeriesFact =
       /** Facts of older releases have none. */
       readonly declineClass?: DeclineClass;
       readonly notBefore?: NotBefore;
+      /** A retry whose window was closed by the end of another obligation. Its failure opens one. */
+      readonly opens?: true;
     } & PaymentRef)
   | ({ readonly type: 'recurring_charge_unsent' } & PaymentRef)
+  /** No charge is to collect the invoice any more. Its failures no longer count for other invoices. */
+  | {
+      readonly type: 'obligation_ended';
+      readonly invoiceId: string;
+      /** The first failure of the other invoices. Absent: there is none. */
+      readonly failingSince?: Instant;
+      readonly notBefore?: NotBefore;
+    }
   | ({ readonly type: 'series_stopped' } & Stopped)
   | ({ readonly type: 'consent_withdrawn' } & Revocation)
   | ({ readonly type: 'parent_added' } & PaymentRef)
@@ -216,7 +226,7 @@ export function applyOutcome(
   ending: ChargeOutcome,
   now: Instant,
 ): ChargeEnd {
-  const { invoiceId, paymentId, isRetry, createdAt } = attempt;
+  const { invoiceId, paymentId, createdAt } = attempt;
   const member = { invoiceId, paymentId };
   const declineClass = classOf(ending, now);
   const effects = strictest(effectsOfOutcome(series, ending, now));
@@ -250,15 +260,28 @@ export function applyOutcome(
       const then = defined({
         notBefore: wait && { at: laterBy(now, wait.effect.forMs), ...ruleOf(wait) },
       });
-      const failed = {
-        type: 'recurring_charge_failed',
-        ...member,
-        isRetry,
-        answer: answerOf(ending),
-      } as const;
-      return { ...end, ...then, facts: [{ ...failed, ...defined({ declineClass }), ...then }, ...stops] };
+      const failed = { ...failureOf(series, attempt, ending), ...defined({ declineClass }), ...then };
+      return { ...end, ...then, facts: [failed, ...stops] };
     }
   }
+}
+
+function failureOf(series: Series, attempt: Attempt, ending: ChargeOutcome) {
+  const { invoiceId, paymentId, isRetry, createdAt } = attempt;
+  return {
+    type: 'recurring_charge_failed',
+    invoiceId,
+    paymentId,
+    isRetry,
+    answer: answerOf(ending),
+    ...(isRetry && outlivesItsWindow(series, createdAt) ? ({ opens: true } as const) : {}),
+  } as const;
+}
+
+/** Neither a success nor the end of the 31 days has closed the window of this retry. */
+function outlivesItsWindow(series: Series, createdAt: Instant): boolean {
+  const { failingSince, deadUntil } = seriesAt(series, createdAt);
+  return failingSince === undefined && (deadUntil === undefined || deadUntil < createdAt);
 }
 
 /** The facts are sealed and kept, so a bank's own words are not among them. */
@@ -346,6 +369,8 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
     }
     case 'recurring_charge_failed':
       return afterFailure(series, fact, now);
+    case 'obligation_ended':
+      return afterObligation(series, fact);
     case 'series_stopped': {
       const { type: _, ...stopped } = fact;
       return { ...series, state: { name: 'stopped', at: now, ...stopped } };
@@ -380,13 +405,50 @@ function afterRenewal(
 
 function afterFailure(
   { declineClass: _, ...series }: Series,
-  { isRetry, notBefore, declineClass }: SeriesFact & { type: 'recurring_charge_failed' },
+  { isRetry, notBefore, declineClass, opens }: SeriesFact & { type: 'recurring_charge_failed' },
   now: Instant,
 ): Series {
   // A retry belongs to the failures in which it was created. If it ends after their 31 days, it starts no new ones.
-  const opensNone = isRetry || declineClass === 'configuration';
+  const opensNone = (isRetry && !opens) || declineClass === 'configuration';
   const failingSince = series.failingSince ?? (opensNone ? undefined : now);
-  const later =
-    notBefore && (series.notBefore === undefined || notBefore.at > series.notBefore.at) ? { notBefore } : {};
-  return { ...series, ...defined({ failingSince, declineClass }), ...later };
+  return { ...series, ...defined({ failingSince, declineClass }), ...laterOf(series, notBefore) };
+}
+
+function afterObligation(
+  { failingSince: before, ...series }: Series,
+  { failingSince, notBefore }: SeriesFact & { type: 'obligation_ended' },
+): Series {
+  const open = before === undefined ? {} : defined({ failingSince });
+  return { ...series, ...open, ...laterOf(series, notBefore) };
+}
+
+function laterOf({ notBefore: before }: Pick<Series, 'notBefore'>, notBefore: NotBefore | undefined) {
+  return notBefore && (before === undefined || notBefore.at > before.at) ? { notBefore } : {};
+}
+
+/** What is known of the attempts of a series when the obligation of an invoice ends. */
+export type AttemptsAtEnd = {
+  /** The first failure of an invoice that has not ended, since the charges fail. */
+  readonly othersFailedAt?: Instant;
+  readonly lastAttemptAt?: Instant;
+  readonly timeZone: string;
+};
+
+/** Given up, forgiven or paid otherwise. The day of its last attempt stays used. */
+export function endObligation(
+  before: Series,
+  invoiceId: string,
+  { othersFailedAt, lastAttemptAt, timeZone }: AttemptsAtEnd,
+  now: Instant,
+): SeriesFact {
+  const series = seriesAt(before, now);
+  const wait =
+    series.failingSince === undefined || lastAttemptAt === undefined
+      ? undefined
+      : nextRetryAfter(lastAttemptAt, packsInForce(series.card.paymentSystem, now), timeZone);
+  return {
+    type: 'obligation_ended',
+    invoiceId,
+    ...defined({ failingSince: series.failingSince && othersFailedAt, notBefore: wait }),
+  };
 }

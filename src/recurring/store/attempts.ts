@@ -1,6 +1,6 @@
 // Attempts, declines and card stops in SQL. Counters are computed from these rows each time, so that no stored number can
 // drift.
-import { instantFromDatabase, type Instant } from '../../clock.ts';
+import { instantFromDatabase, latest, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import { currency, flag, list, mapped, object, text, type Codec } from '../../platform/database/codec.ts';
@@ -9,8 +9,22 @@ import type { Money } from '../../money.ts';
 import { endedCharge, endedChargeOf, type PendingCharge } from './charge-changes.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { CardStop, ChargeHistory, Decline } from '../../retry-rules/domain/may-charge.ts';
-import type { Attempt, ChargeEnd, PaymentRef, Stopped } from '../domain/series.ts';
-import { mustBeHeld, seriesFromRow, storedSeries, type StoredSeries } from './series.ts';
+import {
+  endObligation,
+  type Attempt,
+  type ChargeEnd,
+  type PaymentRef,
+  type Stopped,
+} from '../domain/series.ts';
+import {
+  changeOf,
+  mustBeHeld,
+  mustLockSeries,
+  seriesChange,
+  seriesFromRow,
+  storedSeries,
+  type StoredSeries,
+} from './series.ts';
 import { timeZoneOf } from '../domain/settings.ts';
 import { declineClass } from './codec.ts';
 import { defined } from '../../defined.ts';
@@ -53,6 +67,7 @@ const readHistoryRow = readStatement({
     last_captured_at: 'timestamptz?',
     held_until: 'timestamptz?',
     is_pending: 'bool',
+    has_obligation_ended: 'bool',
     ...stopColumns,
     charge_stopped_at: 'timestamptz?',
     charge_rule: 'text?',
@@ -68,6 +83,8 @@ const readHistoryRow = readStatement({
          and decline_class is distinct from 'configuration') as last_attempt_at,
       others.captured_at as last_captured_at, others.held_until,
       exists (select from series_attempt where series_id = :series_id and outcome = 'pending') as is_pending,
+      exists (select from series_attempt where series_id = :series_id and invoice_id = :invoice_id
+        and obligation_ended_at is not null) as has_obligation_ended,
       stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
       ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
       ended.decline_class as charge_class,
@@ -141,6 +158,46 @@ const endHold = statement({
            where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and captured_at is null
          )
          select ${storedSeries.columns} from series where series_id = :series_id`,
+});
+
+/** What the end of the obligation of an invoice changes. Not open: the series never charged it, has collected it, or it has ended before. */
+const readObligation = statement({
+  name: 'read_obligation',
+  parameters: {
+    series_id: 'text',
+    invoice_id: 'text',
+    failing_since: 'timestamptz?',
+    dead_until: 'timestamptz?',
+  },
+  row: { is_open: 'bool', others_failed_at: 'timestamptz?', last_attempt_at: 'timestamptz?' },
+  text: `
+    select
+      coalesce(bool_or(obligation_ended_at is null) filter (where invoice_id = :invoice_id)
+        and not bool_or(captured_at is not null) filter (where invoice_id = :invoice_id), false) as is_open,
+      min(ended_at) filter (where invoice_id <> :invoice_id and obligation_ended_at is null
+        and outcome in ('declined', 'lost') and decline_class is distinct from 'configuration' and ended_at >= :failing_since
+        and not coalesce(is_retry and created_at <= :dead_until, false)) as others_failed_at,
+      max(created_at) filter (where outcome <> 'unsent' and decline_class is distinct from 'configuration') as last_attempt_at
+    from series_attempt where series_id = :series_id`,
+});
+
+const endObligationOfSeries = statement({
+  name: 'end_obligation',
+  parameters: { ...seriesChange, invoice_id: 'text' },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
+      update series
+      set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
+          changed_at = :series_changed_at, wake_at = :series_wake_at,
+          attempts = 0, stuck_at = null, stuck_reason = null
+      where series_id = :series_id and version = :series_version
+      returning series_id, party_id, version, changed_at
+    ), attempted as (
+      update series_attempt set obligation_ended_at = changed.changed_at
+      from changed where series_attempt.series_id = :series_id and invoice_id = :invoice_id
+    )
+    select append_event('series', series_id, version, party_id, changed_at, :series_facts) as version from changed`,
 });
 
 const readPendingAttempt = statement({
@@ -280,6 +337,7 @@ export async function readChargeHistory(
       lastCapturedAt: row.last_captured_at ?? stored.series.imported?.lastChargedAt,
       heldUntil: row.held_until,
     }),
+    ...(row.has_obligation_ended ? { hasObligationEnded: true } : {}),
     ...(cardStop ? { cardStop } : {}),
     ...(chargeStop ? { chargeStop } : {}),
   };
@@ -345,6 +403,30 @@ export async function storeChargeEnd(
   now: Instant,
 ): Promise<void> {
   mustBeHeld(charge.stored, await db.run(endCharge, endedChargeOf(charge, end, now)));
+}
+
+/** No charge of the series is to collect the invoice any more. A repeat changes nothing. */
+export async function storeObligationEnd(
+  db: Database,
+  seriesId: string,
+  invoiceId: string,
+  now: Instant,
+): Promise<void> {
+  const stored = await mustLockSeries(db, seriesId);
+  const at = latest(now, stored.changedAt);
+  const { failingSince = null, deadUntil = null, mandate } = stored.series;
+  const [known] = await db.run(readObligation, {
+    series_id: seriesId,
+    invoice_id: invoiceId,
+    failing_since: failingSince,
+    dead_until: deadUntil,
+  });
+  if (!known?.is_open) return;
+  const { others_failed_at: othersFailedAt, last_attempt_at: lastAttemptAt } = known;
+  const timeZone = timeZoneOf(stored.settings, mandate.payment.currency);
+  const attempts = { timeZone, ...defined({ othersFailedAt, lastAttemptAt }) };
+  const { values } = changeOf(stored, [endObligation(stored.series, invoiceId, attempts, at)], at);
+  mustBeHeld(stored, await db.run(endObligationOfSeries, { ...values, invoice_id: invoiceId }));
 }
 
 /** A hold is captured or released later than it is approved. Returns its series. */

@@ -1,7 +1,8 @@
 // The time in which a failed charge can be retried. It starts with a failure and lasts as long as the rule packs say.
 import type { PaymentSystem } from '../../cards/domain/card.ts';
-import { laterBy, type Instant } from '../../clock.ts';
-import { packsInForce, type RulePack } from './rule-packs.ts';
+import { latest, laterBy, type Instant } from '../../clock.ts';
+import { packIdOf, packsInForce, type RulePack } from './rule-packs.ts';
+import { localDayOf, startOfDay } from './time-zones.ts';
 
 /** What decides whether the charges of a series are failing, and since when. */
 export type Failing = {
@@ -21,4 +22,23 @@ export function seriesAt<S extends Failing>(series: S, now: Instant): S {
   if (failingSince === undefined) return series;
   const end = failingEndsAt(failingSince, packsInForce(series.card.paymentSystem, now));
   return now > end ? ({ ...rest, deadUntil: end } as Failing as S) : series;
+}
+
+/** When the strictest pack allows a retry after an attempt. Undefined if no pack has a rule for retries. */
+export function nextRetryAfter(lastAttemptAt: Instant, packs: readonly RulePack[], timeZone: string) {
+  return packs
+    .flatMap((pack) => {
+      if (!pack.retries) return [];
+      const at = nextDayAfter(lastAttemptAt, pack.retries.atLeastMs, timeZone);
+      return [{ at, rule: 'onceADay', pack: packIdOf(pack) }];
+    })
+    .reduce<{ at: Instant; rule: string; pack: string } | undefined>(
+      (strictest, each) => (strictest && strictest.at >= each.at ? strictest : each),
+      undefined,
+    );
+}
+
+/** The first instant on a later local day that is also so much later. Near a change of the clocks, days differ in length. */
+function nextDayAfter(attemptAt: Instant, atLeastMs: number, timeZone: string): Instant {
+  return latest(laterBy(attemptAt, atLeastMs), startOfDay(localDayOf(attemptAt, timeZone) + 1, timeZone));
 }

@@ -1,6 +1,6 @@
 // Decides whether a series may be charged now; if not, by which rule and until when. A merchant's check and the charge
 // itself both use it, so that they cannot differ.
-import { latest, laterBy, type Instant } from '../../clock.ts';
+import { laterBy, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
 import { monthsAfter } from './calendar.ts';
@@ -8,8 +8,8 @@ import { chargedPeriod, compareWithConsent, type AgreedTerms } from './consent-t
 import { everyOf } from './periods.ts';
 import { nextPackAfter, packIdOf, packsInForce, type Counter, type RulePack } from './rule-packs.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
-import { failingEndsAt, seriesAt, type Failing } from './failures.ts';
-import { localDayOf, startOfDay } from './time-zones.ts';
+import { failingEndsAt, nextRetryAfter, seriesAt, type Failing } from './failures.ts';
+import { startOfDay } from './time-zones.ts';
 
 type PaymentName = { readonly invoiceId: string; readonly paymentId: string };
 
@@ -48,6 +48,8 @@ export type ChargeHistory = {
   readonly timeZone: string;
   /** The latest stop of this one invoice. It may be older than the consent. */
   readonly chargeStop?: CardStop;
+  /** This one invoice was given up, forgiven or paid otherwise. */
+  readonly hasObligationEnded?: true;
   /** The declines of the last 30 days, oldest first. */
   readonly declines: readonly Decline[];
 };
@@ -234,7 +236,7 @@ function agreement(
 
 /** Refusals that end only with a new consent, card or invoice. */
 function finalRefusal(
-  { series, cardStop, chargeStop }: ChargeHistory,
+  { series, cardStop, chargeStop, hasObligationEnded }: ChargeHistory,
   charge: Charge,
   packs: readonly RulePack[],
   now: Instant,
@@ -256,6 +258,8 @@ function finalRefusal(
   if (deadUntil !== undefined && invoiceCreatedAt !== 'then' && invoiceCreatedAt <= deadUntil) {
     return { code: 'recurrentRetryWindowExpired', rule: 'retryWindow', pack: house };
   }
+  if (hasObligationEnded)
+    return { code: 'recurrentRetryWindowExpired', rule: 'obligationEnded', pack: house };
   if (charge.enforceMaxGap && isGapExceeded(lastSuccessAt, now)) {
     return { code: 'recurrentParentStale', rule: 'gap', pack: house };
   }
@@ -294,23 +298,21 @@ function waits(
     const { at: until, rule, pack } = notBefore;
     found.push({ code: 'recurrentRetryTooEarly', until, rule, pack });
   }
+  if (series.failingSince !== undefined && lastAttemptAt !== undefined) {
+    const next = nextRetryAfter(lastAttemptAt, packs, timeZone);
+    if (next && now < next.at) {
+      const { at: until, ...by } = next;
+      found.push({ code: 'recurrentRetryTooEarly', until, ...by });
+    }
+  }
   for (const pack of packs) {
     const name = packIdOf(pack);
-    if (pack.retries && series.failingSince !== undefined && lastAttemptAt !== undefined) {
-      const until = nextDayAfter(lastAttemptAt, pack.retries.atLeastMs, timeZone);
-      if (now < until) found.push({ code: 'recurrentRetryTooEarly', until, rule: 'onceADay', pack: name });
-    }
     for (const counter of pack.counters) {
       const until = fullUntil(counter, declines, now);
       if (until) found.push({ code: 'recurrentRetryLimitReached', until, rule: counter.rule, pack: name });
     }
   }
   return found;
-}
-
-/** The first instant on a later local day that is also so much later. Near a change of the clocks, days differ in length. */
-function nextDayAfter(attemptAt: Instant, atLeastMs: number, timeZone: string): Instant {
-  return latest(laterBy(attemptAt, atLeastMs), startOfDay(localDayOf(attemptAt, timeZone) + 1, timeZone));
 }
 
 /** When the counter's window has space again. Undefined if it has space now. */

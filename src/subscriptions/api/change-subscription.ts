@@ -1,4 +1,4 @@
-// What a merchant does with a subscription: ends, pauses and resumes it.
+// What a merchant does with a subscription: ends, pauses and resumes it. What they do with one period is in change-period.ts.
 import { Type } from 'typebox';
 import type { Instant } from '../../clock.ts';
 import { latest } from '../../clock.ts';
@@ -11,21 +11,23 @@ import { allOrNothing } from '../../platform/database/all-or-nothing.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, instantOf } from '../../platform/http/schemas.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
+import type { Charging } from '../../recurring/port.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import { decideCancel, decidePause, decideResume } from '../domain/commands.ts';
+import { decideCancel, decidePause, decideResume, decideUncancel } from '../domain/commands.ts';
 import type { Subscription, SubscriptionFact } from '../domain/subscription.ts';
 import { findSubscription } from '../store/subscriptions.ts';
 import { writeFacts } from '../write-facts.ts';
 import { subscriptionBody, SubscriptionPath, SubscriptionSchema } from './schema.ts';
 
-type Deps = {
+export type ChangeDeps = {
   readonly db: Database;
   readonly ids: Ids;
   readonly merchants: Merchants;
+  readonly charging: Pick<Charging, 'obligationEnded'>;
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
 
-const common = {
+export const writing = {
   access: { scope: 'subscriptions:write' },
   method: 'POST',
   tag: 'Subscriptions',
@@ -36,9 +38,9 @@ const common = {
 
 const changeTries = 10;
 
-async function change<Code extends string>(
+export async function change<Code extends string>(
   { caller, params, now }: { caller: { partyId: string }; params: { subscriptionID: string }; now: Instant },
-  { db, merchants, jobs }: Deps,
+  { db, merchants, charging, jobs }: ChangeDeps,
   decide: (subscription: Subscription, now: Instant) => Outcome<readonly SubscriptionFact[], Code>,
   needs: 'a shop that trades' | 'nothing' = 'nothing',
 ) {
@@ -50,7 +52,7 @@ async function change<Code extends string>(
       if (needs === 'a shop that trades' && !shop.ok) return shop;
       const decision = decide(stored.subscription, latest(now, stored.changedAt));
       if (!decision.ok) return decision;
-      const written = await writeFacts(tx, stored, decision.value, now, merchants);
+      const written = await writeFacts(tx, stored, decision.value, now, { merchants, charging });
       if (!written) return 'versionConflict';
       return written.isPaying
         ? refuse('subscriptionChargePending')
@@ -61,10 +63,14 @@ async function change<Code extends string>(
   return outcome;
 }
 
-const errors = ['subscriptionNotFound', 'invalidSubscriptionStatus', 'subscriptionChargePending'] as const;
+export const changeErrors = [
+  'subscriptionNotFound',
+  'invalidSubscriptionStatus',
+  'subscriptionChargePending',
+] as const;
 
 export const cancelSubscription = endpoint({
-  ...common,
+  ...writing,
   operation: 'cancelSubscription',
   path: '/v2/processing/subscriptions/{subscriptionID}/cancel',
   summary: 'Cancel a subscription',
@@ -78,20 +84,30 @@ export const cancelSubscription = endpoint({
     { title: 'CancelSubscription' },
   ),
   bodyExample: { when: 'periodEnd' },
-  errors,
-  handle: (request, deps: Deps) => {
+  errors: changeErrors,
+  handle: (request, deps: ChangeDeps) => {
     const { when, by = 'merchant' } = request.body;
     return change(request, deps, (subscription) => decideCancel(subscription, { when, by }));
   },
 });
 
+export const uncancelSubscription = endpoint({
+  ...writing,
+  operation: 'uncancelSubscription',
+  path: '/v2/processing/subscriptions/{subscriptionID}/uncancel',
+  summary: 'Take back the end of a subscription',
+  description: 'Until its last period is over.',
+  errors: changeErrors,
+  handle: (request, deps: ChangeDeps) => change(request, deps, decideUncancel),
+});
+
 export const pauseSubscription = endpoint({
-  ...common,
+  ...writing,
   operation: 'pauseSubscription',
   path: '/v2/processing/subscriptions/{subscriptionID}/pause',
   summary: 'Pause a subscription',
   description:
-    'Periods that start meanwhile are `skipped`. Numbers and dates of later ones stay as they were.',
+    'Periods that the pause covers whole are `skipped`. Numbers and dates of later ones stay as they were.',
   body: Type.Object(
     {
       resumesAt: Type.Optional({
@@ -106,8 +122,8 @@ export const pauseSubscription = endpoint({
     { title: 'PauseSubscription' },
   ),
   bodyExample: {},
-  errors,
-  handle: (request, deps: Deps) => {
+  errors: changeErrors,
+  handle: (request, deps: ChangeDeps) => {
     const { resumesAt, openPeriods = 'keepTrying', by = 'merchant' } = request.body;
     const until = resumesAt === undefined ? undefined : instantOf(resumesAt);
     const invoiceId = deps.ids.next();
@@ -118,12 +134,20 @@ export const pauseSubscription = endpoint({
 });
 
 export const resumeSubscription = endpoint({
-  ...common,
+  ...writing,
   operation: 'resumeSubscription',
   path: '/v2/processing/subscriptions/{subscriptionID}/resume',
   summary: 'Resume a subscription',
   description:
-    'The time of the pause is not charged. The next charge is for the next period that starts. One with `parkedFor` is charged again.',
-  errors: [...errors, ...tradingRefusals],
-  handle: (request, deps: Deps) => change(request, deps, decideResume, 'a shop that trades'),
+    'The time of the pause is not charged, and the rest of a period that continues is. One with `parkedFor` is charged again.',
+  errors: [...changeErrors, ...tradingRefusals],
+  handle: (request, deps: ChangeDeps) => {
+    const ids = { invoiceId: deps.ids.next() };
+    return change(
+      request,
+      deps,
+      (subscription, now) => decideResume(subscription, ids, now),
+      'a shop that trades',
+    );
+  },
 });

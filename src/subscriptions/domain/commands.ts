@@ -6,12 +6,14 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { dateText, isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { checkPolicy } from './dunning.ts';
-import { createDue, createStarted, skipStarted } from './period-rows.ts';
+import { momentOnDay } from './day-window.ts';
+import { createAfterPause, createDue, createStarted, skipStarted } from './period-rows.ts';
 import { sumOf } from './proration.ts';
 import { checkSchedule, firstNumberOf, layOut, periodDates, type Schedule } from './schedule.ts';
 import {
   evolveAll,
   nextAction,
+  nextPeriod,
   type EndReason,
   type Item,
   type OpenPeriod,
@@ -117,7 +119,7 @@ export function decideWake(subscription: Subscription, now: Instant, ids: NewIds
     case 'end':
       return ending(subscription, next.reason);
     case 'resume':
-      return resuming(subscription, now);
+      return resuming(subscription, now, ids.invoiceId);
     case 'giveUp':
       return finalAction(subscription, next.number);
     case 'charge':
@@ -192,22 +194,28 @@ export function decidePause(
   return accept([...started, ...forgiven, { type: 'subscription_paused', by, ...defined({ resumesAt }) }]);
 }
 
-/** The time of the pause is never charged. A parked one is charged again, after a person has found the reason. */
+/** The time of the pause is never charged, and what follows it is. A parked one is charged again, after a person has found the reason. */
 export function decideResume(
   subscription: Subscription,
+  { invoiceId }: Pick<NewIds, 'invoiceId'>,
   now: Instant,
 ): Outcome<Facts, 'invalidSubscriptionStatus'> {
   const { phase, parkedFor } = subscription;
   const isParked = parkedFor !== undefined && phase !== 'ended';
   if (phase !== 'paused' && !isParked) return wrongPhase(subscription);
   const unparked: Facts = isParked ? [{ type: 'subscription_unparked' }] : [];
-  return accept([...unparked, ...(phase === 'paused' ? resuming(subscription, now) : [])]);
+  return accept([...unparked, ...(phase === 'paused' ? resuming(subscription, now, invoiceId) : [])]);
 }
 
 /** A pause ends at its own time, also if Mandate looks later. What started since then is due. */
-function resuming(subscription: Subscription, now: Instant): Facts {
+function resuming(subscription: Subscription, now: Instant, invoiceId: string): Facts {
   const until = earliest(subscription.pause?.resumesAt ?? now, now);
-  return [...skipStarted(subscription, until), { type: 'subscription_resumed' }];
+  const rows = createAfterPause(subscription, until, now, invoiceId);
+  const after = nextPeriod(evolveAll(subscription, rows, now));
+  if (after === undefined || after.startsAt >= until) return [...rows, { type: 'subscription_resumed' }];
+  // Too many for one step: the job continues.
+  const { by = 'merchant', resumesAt } = subscription.pause ?? {};
+  return resumesAt === until ? rows : [...rows, { type: 'subscription_paused', by, resumesAt: until }];
 }
 
 export function decideCancel(
@@ -278,6 +286,46 @@ export function decideZone(
   return accept(schedule?.zone === zone ? [] : [{ type: 'zone_changed', zone }]);
 }
 
+/** The merchant tries the oldest unpaid period at once, or on a later day instead of the planned one, or charges a missed one. */
+export function decideCharge(
+  subscription: Subscription,
+  {
+    number,
+    afterDays,
+    invoiceId,
+  }: { readonly number: number; readonly afterDays: number } & Pick<NewIds, 'invoiceId'>,
+  now: Instant,
+): Outcome<
+  Facts,
+  'invalidRequest' | 'invalidSubscriptionStatus' | 'invalidPeriodStatus' | 'subscriptionChargePending'
+> {
+  const [oldest] = subscription.open;
+  const isOldest = oldest?.number === number;
+  if (!isOldest && openPeriod(subscription, number))
+    return refuse('invalidPeriodStatus', {
+      hint: `Period ${oldest?.number} is unpaid. It is charged first.`,
+    });
+  const begun = isOldest
+    ? decideTry(subscription, 'merchant')
+    : decideChargeMissed(subscription, number, { invoiceId });
+  if (!begun.ok) {
+    if (begun.refusal.code !== 'subscriptionPastDue') return refuse(begun.refusal.code, begun.refusal);
+    return refuse('invalidPeriodStatus', {
+      hint: `Period ${oldest?.number} is unpaid. It is charged first.`,
+    });
+  }
+  if (afterDays === 0) return begun;
+  const { schedule, terms } = subscription;
+  if (!schedule) return wrongPhase(subscription);
+  const { at, windowDays } = terms.dunning;
+  const until = momentOnDay(at, terms.id, localDayOf(now, schedule.zone) + afterDays, schedule.zone);
+  const last = isOldest ? oldest.givesUpAt : laterBy(now, windowDays * dayMs);
+  if (last !== undefined && until >= last)
+    return refuse('invalidRequest', { hint: `The retries are over at ${last}. Choose an earlier day.` });
+  const postponed = { type: 'charge_postponed', number, why: 'merchant', until } as const;
+  return accept(isOldest ? [postponed] : [...begun.value, postponed]);
+}
+
 /** One try at once, because something is different now: a new card, or the merchant's wish. */
 export function decideTry(
   subscription: Subscription,
@@ -307,7 +355,17 @@ export function decideChargeMissed(
     : refuse('invalidPeriodStatus', { hint: `Period ${number} was not missed.` });
 }
 
-/** An open or missed period that the merchant does not want paid any more. */
+/** An open or missed period that the merchant does not want paid any more, or that was paid without Mandate. */
+export function decideClose(
+  subscription: Subscription,
+  { number, as }: { readonly number: number; readonly as: 'forgiven' | 'paidElsewhere' },
+  now: Instant,
+): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidPeriodStatus' | 'subscriptionChargePending'> {
+  const forgiven = decideForgive(subscription, number, now);
+  if (!forgiven.ok || as === 'forgiven') return forgiven;
+  return accept(settled(subscription, [{ type: 'period_paid', number, by: 'elsewhere' }], now));
+}
+
 export function decideForgive(
   subscription: Subscription,
   number: number,

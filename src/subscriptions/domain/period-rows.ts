@@ -1,7 +1,7 @@
 // The rows of periods as they are created: which one is charged, which are missed or skipped, and what each costs.
-import { laterBy, type Instant } from '../../clock.ts';
+import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
-import { partOfLines, sumOf } from './proration.ts';
+import { partOfLines, restOfLines, sumOf } from './proration.ts';
 import { isLast, shareOfFirst } from './schedule.ts';
 import {
   nextPeriod,
@@ -12,6 +12,8 @@ import {
   type SubscriptionFact,
 } from './subscription.ts';
 
+/** More are left to the next step, in a transaction of its own. */
+const maxRowsAtOnce = 100;
 /** Later than that, `none` charges no period. */
 const maxLateMs = 72 * 3_600_000;
 
@@ -37,10 +39,20 @@ export function linesOf(
   return costs === 'full' ? lines : partOfLines(lines, days, ofDays);
 }
 
-/** The row of a period that is due. What credit or a free period covers needs no invoice. */
-function dueRow(subscription: Subscription, next: NextPeriod, invoiceId: string): Period {
-  const { scheduledItems, items, creditMinor: balance } = subscription;
+/** `chargedFrom`: the end of a pause. Nothing is asked for the time before it. */
+type DuePeriod = NextPeriod & { readonly chargedFrom?: Instant };
+
+function linesDue(subscription: Subscription, { chargedFrom, ...next }: DuePeriod): CartLine[] {
+  const { scheduledItems, items } = subscription;
   const lines = linesOf(subscription, next, scheduledItems ?? items);
+  return chargedFrom === undefined ? lines : restOfLines(lines, next, chargedFrom);
+}
+
+/** The row of a period that is due. What credit or a free period covers needs no invoice. */
+function dueRow(subscription: Subscription, due: DuePeriod, invoiceId: string): Period {
+  const { creditMinor: balance } = subscription;
+  const { chargedFrom: _, ...next } = due;
+  const lines = linesDue(subscription, due);
   const total = sumOf(lines);
   const creditMinor = balance < total ? balance : total;
   const amountMinor = total - creditMinor;
@@ -49,9 +61,9 @@ function dueRow(subscription: Subscription, next: NextPeriod, invoiceId: string)
 }
 
 /** A period that is not charged. A free one counts as paid, whenever it is created. */
-function uncharged(subscription: Subscription, next: NextPeriod, outcome: 'missed' | 'skipped'): Period {
-  const { scheduledItems, items } = subscription;
-  const lines = linesOf(subscription, next, scheduledItems ?? items);
+function uncharged(subscription: Subscription, due: DuePeriod, outcome: 'missed' | 'skipped'): Period {
+  const { chargedFrom: _, ...next } = due;
+  const lines = linesDue(subscription, due);
   const amountMinor = sumOf(lines);
   const isFree = amountMinor === 0n && outcome === 'missed';
   return { ...next, lines, amountMinor, creditMinor: 0n, outcome: isFree ? 'paid' : outcome };
@@ -75,22 +87,24 @@ export function createStarted(subscription: Subscription, now: Instant, invoiceI
   const started = nextPeriods(subscription, ({ startsAt }) => startsAt < now);
   const isOpen = subscription.open.some(({ outcome }) => outcome === 'open');
   if (isOpen && !subscription.terms.dunning.stack)
-    return started.map((next) => created(uncharged(subscription, next, 'missed')));
+    return started.slice(0, maxRowsAtOnce).map((next) => created(uncharged(subscription, next, 'missed')));
   const rows = createFor(subscription, started, now, invoiceId);
-  const others = started.slice(rows.length).map((next) => created(uncharged(subscription, next, 'missed')));
+  const others = started
+    .slice(rows.length, maxRowsAtOnce)
+    .map((next) => created(uncharged(subscription, next, 'missed')));
   return [...rows, ...others];
 }
 
 function createFor(
   subscription: Subscription,
-  due: readonly NextPeriod[],
+  due: readonly DuePeriod[],
   now: Instant,
   invoiceId: string,
 ): Created[] {
   const { catchUp } = subscription.terms;
   const charged = catchUp === 'all' ? due[0] : due.at(-1);
   const isTooLate = catchUp === 'none' && charged && now > laterBy(charged.dueAt, maxLateMs);
-  const rows = catchUp === 'all' ? due.slice(0, 1) : due;
+  const rows = due.slice(0, catchUp === 'all' ? 1 : maxRowsAtOnce);
   return rows.map((next) =>
     created(
       next === charged && !isTooLate
@@ -106,10 +120,40 @@ export function skipStarted(subscription: Subscription, now: Instant): Created[]
   return started.map((next) => created(uncharged(subscription, next, 'skipped')));
 }
 
-function nextPeriods(subscription: Subscription, belongs: (next: NextPeriod) => boolean): NextPeriod[] {
+/**
+ * At the end of a pause: what it covers whole is skipped. A period that continues after it is charged for the rest, so that a pause over
+ * a renewal makes no period free.
+ */
+export function createAfterPause(
+  subscription: Subscription,
+  until: Instant,
+  now: Instant,
+  invoiceId: string,
+  most = maxRowsAtOnce,
+): Created[] {
+  const started = nextPeriods(subscription, ({ startsAt }) => startsAt < until, { most });
+  const covered = started.filter(({ endsAt }) => endsAt <= until).slice(0, most);
+  const skipped = covered.map((next) => created(uncharged(subscription, next, 'skipped')));
+  if (started.length > most) return skipped;
+  const running = started[covered.length];
+  if (!running) return skipped;
+  const rest = { ...running, dueAt: latest(running.dueAt, until), chargedFrom: until };
+  const isOpen = subscription.open.some(({ outcome }) => outcome === 'open');
+  if (isOpen && !subscription.terms.dunning.stack)
+    return [...skipped, created(uncharged(subscription, rest, 'missed'))];
+  const others = nextPeriods(subscription, ({ dueAt }) => dueAt <= now, { after: running });
+  return [...skipped, ...createFor(subscription, [rest, ...others], now, invoiceId)];
+}
+
+/** One more than a step may create, if there are so many. */
+function nextPeriods(
+  subscription: Subscription,
+  belongs: (next: NextPeriod) => boolean,
+  { after, most = maxRowsAtOnce }: { readonly after?: NextPeriod; readonly most?: number } = {},
+): NextPeriod[] {
   const found: NextPeriod[] = [];
-  let next = nextPeriod(subscription);
-  while (next && belongs(next)) {
+  let next = nextPeriod(subscription, after);
+  while (next && found.length <= most && belongs(next)) {
     found.push(next);
     next = nextPeriod(subscription, next);
   }
@@ -129,7 +173,14 @@ export function upcoming(subscription: Subscription, count: number): Upcoming[] 
   if (phase !== 'running' && !(phase === 'paused' && resumesAt)) return [];
   const found: Upcoming[] = [];
   let { creditMinor } = subscription;
-  let next = nextPeriod(subscription, resumesAt && skipStarted(subscription, resumesAt).at(-1)?.period);
+  const pausing = resumesAt ? createAfterPause(subscription, resumesAt, resumesAt, '', Infinity) : [];
+  for (const { period } of pausing) {
+    if (period.outcome !== 'open' && period.outcome !== 'paid') continue;
+    const { number, kind, startsOn, endsOn, dueAt, amountMinor } = period;
+    found.push({ number, kind, startsOn, endsOn, dueAt, amountMinor });
+    creditMinor -= period.creditMinor;
+  }
+  let next = nextPeriod(subscription, pausing.at(-1)?.period);
   while (next && found.length < count) {
     const row = dueRow({ ...subscription, creditMinor }, next, '');
     const { number, kind, startsOn, endsOn, dueAt, amountMinor } = row;

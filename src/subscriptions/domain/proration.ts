@@ -26,6 +26,15 @@ export function instalmentsOf(totalMinor: bigint, count: number): { eachMinor: b
   return { eachMinor, lastMinor: totalMinor - eachMinor * BigInt(count - 1) };
 }
 
+/** What the time after an instant costs, by whole seconds. */
+export function restOfLines(
+  lines: readonly CartLine[],
+  { startsAt, endsAt }: Span,
+  from: Instant,
+): CartLine[] {
+  return partOfLines(lines, secondOf(endsAt) - secondOf(from), secondOf(endsAt) - secondOf(startsAt));
+}
+
 export type Proration = {
   /** For the unused time of the old lines, at most what was paid. */
   readonly creditMinor: bigint;
@@ -37,13 +46,11 @@ type Span = { readonly startsAt: Instant; readonly endsAt: Instant };
 
 /** What a change of lines costs in the rest of a period, by whole seconds. */
 export function prorate(
-  { startsAt, endsAt }: Span,
+  period: Span,
   paidMinor: bigint,
   change: { readonly from: readonly CartLine[]; readonly to: readonly CartLine[]; readonly at: Instant },
 ): Proration {
-  const left = secondOf(endsAt) - secondOf(change.at);
-  const whole = secondOf(endsAt) - secondOf(startsAt);
-  const valueOf = (lines: readonly CartLine[]) => sumOf(partOfLines(lines, left, whole));
+  const valueOf = (lines: readonly CartLine[]) => sumOf(restOfLines(lines, period, change.at));
   const unused = valueOf(change.from);
   return { creditMinor: unused < paidMinor ? unused : paidMinor, chargeMinor: valueOf(change.to) };
 }

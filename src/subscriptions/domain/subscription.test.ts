@@ -521,9 +521,9 @@ describe('a pause', () => {
       now,
     );
 
-  test('skips three periods, and numbers and dates continue', () => {
+  test('skips the periods that it covers, and numbers and dates continue', () => {
     const life = new Life(terms).until(at('2027-02-10T00:00'));
-    pause(life, at('2027-02-10T00:00'), at('2027-05-01T00:00'));
+    pause(life, at('2027-02-10T00:00'), at('2027-05-31T00:00'));
     expect(upcoming(life.subscription, 1)[0]).toMatchObject({ number: 5, startsOn: '2027-05-31' });
     life.until(at('2027-05-31T07:00'));
     expect(life.outcomes()).toEqual(['1 paid', '2 skipped', '3 skipped', '4 skipped', '5 paid']);
@@ -532,11 +532,79 @@ describe('a pause', () => {
 
   test.each([
     ['at the instant a period starts charges it', at('2027-02-28T00:00'), ['1 paid', '2 paid']],
-    ['a minute later does not', at('2027-02-28T00:01'), ['1 paid', '2 skipped']],
+    ['a minute later charges the rest of it', at('2027-02-28T00:01'), ['1 paid', '2 paid']],
+    [
+      'a minute before its end charges nothing for so little',
+      at('2027-03-30T23:59'),
+      ['1 paid', '2 paid', '3 paid'],
+    ],
   ])('that ends %s', (_, resumesAt, rows) => {
     const life = new Life(terms).until(at('2027-02-10T00:00'));
     pause(life, at('2027-02-10T00:00'), resumesAt);
-    expect(life.until(at('2027-03-01T00:00')).outcomes()).toEqual(rows);
+    expect(life.until(at(rows.length > 2 ? '2027-04-01T00:00' : '2027-03-01T00:00')).outcomes()).toEqual(
+      rows,
+    );
+  });
+
+  test('over a renewal makes no period free, and is not charged', () => {
+    const life = new Life(terms).until(at('2027-02-10T00:00'));
+    // February's period starts on the 28th and has 31 days.
+    pause(life, at('2027-02-27T00:00'), at('2027-03-07T12:00'));
+    expect(upcoming(life.subscription, 2)).toMatchObject([
+      { number: 2, dueAt: at('2027-03-07T12:00'), amountMinor: 758n },
+      { number: 3, amountMinor: 1_000n },
+    ]);
+    life.until(at('2027-04-01T00:00'));
+    expect(life.outcomes()).toEqual(['1 paid', '2 paid', '3 paid']);
+    expect(datesOf(life).slice(1)).toEqual(['2027-03-07T12:00', '2027-03-31T06:00']);
+    expect(
+      life.facts.flatMap((fact) => (fact.type === 'period_created' ? [fact.period.amountMinor] : [])),
+    ).toEqual([1_000n, 758n, 1_000n]);
+  });
+
+  test('of twenty years is made up for in steps, and one invoice', () => {
+    const weekly = scheduled({ every: { count: 1, unit: 'W' } });
+    const life = new Life({ ...weekly, dunning: { ...policy, windowDays: 4 } });
+    life.until(start);
+    pause(life, at('2027-02-01T00:00'));
+    const now = at('2047-02-01T00:00');
+    const ids = { invoiceId: 'R', paymentId: 'R.1' };
+    let facts = accepted(decideResume(life.subscription, ids, now));
+    const steps: number[] = [];
+    while (life.subscription.phase === 'paused') {
+      steps.push(facts.length);
+      life.take(facts, now);
+      facts = decideWake(life.subscription, now, ids);
+    }
+    expect(steps).toEqual([101, ...Array.from({ length: 9 }, () => 100), 44]);
+    expect(life.subscription.phase).toBe('running');
+    expect(life.outcomes().filter((row) => !row.endsWith('skipped'))).toEqual(['1 paid', '1044 open']);
+  });
+
+  test('as long an outage is made up for in steps too, and the newest period is charged', () => {
+    const weekly = scheduled({ every: { count: 1, unit: 'W' } });
+    const life = new Life({ ...weekly, dunning: { ...policy, windowDays: 4 } }).until(start);
+    const now = at('2047-02-01T00:00');
+    const steps: number[] = [];
+    while ((nextAction(life.subscription)?.at ?? now) < now) {
+      const facts = decideWake(life.subscription, now, { invoiceId: 'N', paymentId: 'N.1' });
+      steps.push(facts.length);
+      life.take(facts, now);
+    }
+    // The last two of the last step are the newest period and its charge.
+    expect(steps).toEqual([...Array.from({ length: 10 }, () => 100), 44]);
+    expect(life.subscription.missed).toHaveLength(100);
+    expect(life.outcomes().filter((row) => !row.endsWith('missed'))).toEqual(['1 paid', '1044 paid']);
+  });
+
+  test('leaves the rest of a period to the merchant while an older one is unpaid', () => {
+    const answers: ChargeEnding[] = [{ outcome: 'refused', code: 'recurrentPeriodAlreadyCharged' }];
+    const life = new Life(terms, () => answers[0] as ChargeEnding);
+    life.wake(start);
+    pause(life, at('2027-02-20T00:00'));
+    const now = at('2027-03-07T12:00');
+    life.take(accepted(decideResume(life.subscription, { invoiceId: 'R' }, now)), now);
+    expect(life.outcomes()).toEqual(['1 open', '2 missed']);
   });
 
   test.each([
@@ -551,7 +619,7 @@ describe('a pause', () => {
     const other = new Life(terms).until(at('2027-02-10T00:00'));
     pause(other, at('2027-02-10T00:00'), resumesAt);
     const now = laterBy(resumesAt, lateMs);
-    other.take(accepted(decideResume(other.subscription, now)), now);
+    other.take(accepted(decideResume(other.subscription, { invoiceId: 'R' }, now)), now);
     expect(other.until(laterBy(now, day)).outcomes()).toEqual(rows);
   });
 
@@ -559,8 +627,8 @@ describe('a pause', () => {
     const life = new Life(terms).until(at('2027-02-10T00:00'));
     pause(life, at('2027-02-28T03:00'), at('2027-04-10T00:00'));
     life.until(at('2027-05-01T00:00'));
-    expect(life.outcomes()).toEqual(['1 paid', '2 paid', '3 skipped', '4 paid']);
-    expect(datesOf(life).slice(1)).toEqual(['2027-02-28T06:00', '2027-04-30T06:00']);
+    expect(life.outcomes()).toEqual(['1 paid', '2 paid', '3 paid', '4 paid']);
+    expect(datesOf(life).slice(1)).toEqual(['2027-02-28T06:00', '2027-04-10T00:00', '2027-04-30T06:00']);
   });
 
   test('that begins while a period is unpaid leaves the one that has started to the merchant', () => {
@@ -585,9 +653,14 @@ describe('a pause', () => {
       undefined,
     ]);
     expect(upcoming(life.subscription, 3)).toEqual([]);
-    life.take(accepted(decideResume(life.subscription, at('2027-04-01T00:00'))), at('2027-04-01T00:00'));
-    expect(codeOf(decideResume(life.subscription, at('2027-04-01T00:00')))).toBe('invalidSubscriptionStatus');
-    expect(nextAction(life.subscription)?.at.slice(0, 10)).toBe('2027-04-30');
+    life.take(
+      accepted(decideResume(life.subscription, { invoiceId: 'R' }, at('2027-04-01T00:00'))),
+      at('2027-04-01T00:00'),
+    );
+    expect(codeOf(decideResume(life.subscription, { invoiceId: 'R' }, at('2027-04-01T00:00')))).toBe(
+      'invalidSubscriptionStatus',
+    );
+    expect(nextAction(life.subscription)).toEqual({ does: 'charge', number: 3, at: at('2027-04-01T00:00') });
   });
 
   const unpaidWhilePaused = (resumesAt?: Instant) => {
@@ -606,9 +679,9 @@ describe('a pause', () => {
     const life = unpaidWhilePaused(at('2027-04-01T00:00'));
     const now = at('2027-03-15T00:00');
     life.take(settles[by](life, now), now);
-    expect([life.subscription.phase, upcoming(life.subscription, 1)[0]?.number]).toEqual(['paused', 4]);
+    expect([life.subscription.phase, upcoming(life.subscription, 1)[0]?.number]).toEqual(['paused', 3]);
     life.until(at('2027-05-01T00:00'));
-    expect(life.outcomes().slice(1)).toEqual(['2 skipped', '3 skipped', '4 paid']);
+    expect(life.outcomes().slice(1)).toEqual(['2 skipped', '3 paid', '4 paid']);
     expect(life.facts.filter(({ type }) => type === 'subscription_paused')).toEqual([
       { type: 'subscription_paused', by: 'payer', resumesAt: at('2027-04-01T00:00') },
       { type: 'subscription_paused', by: 'payer', resumesAt: at('2027-04-01T00:00') },
@@ -895,9 +968,11 @@ describe('the guard', () => {
     ]);
     // The payer may pay it meanwhile.
     expect(wakeTimeOf(life.subscription, start)).toBe(laterBy(start, 7 * day));
-    life.take(accepted(decideResume(life.subscription, start)), start);
+    life.take(accepted(decideResume(life.subscription, { invoiceId: 'R' }, start)), start);
     expect(nextAction(life.subscription)?.does).toBe('charge');
-    expect(codeOf(decideResume(life.subscription, start))).toBe('invalidSubscriptionStatus');
+    expect(codeOf(decideResume(life.subscription, { invoiceId: 'R' }, start))).toBe(
+      'invalidSubscriptionStatus',
+    );
   });
 
   test('parks it instead of a charge for a period that is far ahead', () => {
@@ -931,6 +1006,6 @@ test('a fact that the lifecycle does not allow is a bug', () => {
     'A subscription that is running cannot have fact subscription_resumed.',
   );
   const unknown: SubscriptionFact = { type: 'period_paid', number: 9, by: 'payer' };
-  expect(() => evolve(subscription, unknown, start)).toThrow('Period 9 is not open.');
+  expect(() => evolve(subscription, unknown, start)).toThrow('Period 9 is neither open nor missed.');
   expect(Object.keys(subscriptionLifecycle.ended)).not.toContain('charge_started');
 });

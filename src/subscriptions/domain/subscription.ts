@@ -198,6 +198,8 @@ export const subscriptionLifecycle = {
     period_paid: 'paused',
     period_closed: 'paused',
     subscription_unpaid: 'unpaid',
+    // It ends at another time.
+    subscription_paused: 'paused',
     subscription_resumed: 'running',
     end_scheduled: 'paused',
     end_taken_back: 'paused',
@@ -472,6 +474,9 @@ function afterPeriodFact(
   }
 }
 
+/** Older ones stay in the list of periods, and can no longer be charged. */
+const maxMissed = 100;
+
 function afterNewPeriod(before: Subscription, period: Period): Subscription {
   const { scheduledItems, ...rest } = before;
   const after = {
@@ -485,7 +490,7 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
     case 'open':
       return { ...after, open: [...before.open, { ...period, retries: 0, nextTryAt: period.dueAt }] };
     case 'missed':
-      return { ...after, missed: [...before.missed, period] };
+      return { ...after, missed: [...before.missed, period].slice(-maxMissed) };
     case 'paid':
       return {
         ...after,
@@ -502,8 +507,8 @@ function paidFor({ amountMinor, creditMinor }: Period): bigint {
 }
 
 function afterPayment(before: Subscription, number: number): Subscription {
-  const paid = before.open.find((period) => period.number === number);
-  if (!paid) throw new Error(`Period ${number} is not open.`);
+  const paid = [...before.open, ...before.missed].find((period) => period.number === number);
+  if (!paid) throw new Error(`Period ${number} is neither open nor missed.`);
   const after = closed(before, number, 'paid');
   return {
     ...after,

@@ -205,6 +205,22 @@ const wake = statement({
   text: `update subscription set wake_at = :at where subscription_id = :subscription_id and wake_at > :at`,
 });
 
+/** Its conditions are those of the two indexes. */
+const countWaiting = statement({
+  name: 'count_waiting_subscriptions',
+  parameters: {},
+  row: { parked: 'int8', misconfigured: 'int8' },
+  text: `select
+      (select count(*) from subscription where (state->>'parkedFor') is not null) as parked,
+      (select count(*) from subscription where (state->'open'->0->>'declineClass') = 'configuration') as misconfigured`,
+});
+
+/** Those that only a person can help. */
+export async function countWaitingSubscriptions(db: Pick<Database, 'run'>) {
+  const [row] = await db.run(countWaiting, {});
+  return { parked: Number(row?.parked ?? 0), misconfigured: Number(row?.misconfigured ?? 0) };
+}
+
 /** False if the external ID is taken. */
 export async function storeNewSubscription(
   db: Database,

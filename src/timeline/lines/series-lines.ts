@@ -51,6 +51,13 @@ const lines: { readonly [Type in SeriesFact['type']]: (fact: Fact<Type>) => read
   recurring_charge_succeeded: (fact) => [charge(fact, 'The charge is approved.')],
   recurring_charge_failed: (fact) => failureLines(fact),
   recurring_charge_unsent: (fact) => [charge(fact, 'The charge was not sent. It counts as no attempt.')],
+  obligation_ended: ({ invoiceId }) => [
+    {
+      kind: 'rules',
+      text: 'The invoice is not charged any more. Its failures do not count for other invoices.',
+      id: invoiceId,
+    },
+  ],
   series_stopped: ({ scope, rule, pack, declineClass }) => [
     {
       kind: 'rules',

@@ -209,12 +209,12 @@ describe('a pause', () => {
     expect(await subscriptions.periods(by, id)).toHaveLength(1);
     expect((await act(id, 'resume', undefined, by)).body).toMatchObject({ status: 'active' });
     await daysLater(7, by);
-    expect((await subscriptions.periods(by, id)).map(({ outcome }) => outcome)).toEqual([
-      'paid',
-      'skipped',
-      'skipped',
-      'paid',
-    ]);
+    const periods = await subscriptions.periods(by, id);
+    expect(periods.map(({ outcome }) => outcome)).toEqual(['paid', 'skipped', 'paid', 'paid']);
+    // The third one continues after the pause, and is charged for the rest.
+    expect(periods[2].amount).toBeLessThan(49_900);
+    expect(periods[2].amount).toBeGreaterThan(0);
+    expect(periods[3].amount).toBe(49_900);
   });
 
   test('cannot last for centuries', async () => {

@@ -132,7 +132,7 @@ function factsOf(subscription: Subscription, act: Act, now: Instant): readonly S
       );
     }
     case 'resume':
-      return factsIn(decideResume(subscription, now));
+      return factsIn(decideResume(subscription, { invoiceId: 'resumed' }, now));
     case 'cancelNow':
     case 'cancelAtEnd':
       return factsIn(

@@ -141,7 +141,7 @@ class Walk {
     else if (oldest?.giveUpAt !== undefined)
       found.push({ at: oldest.giveUpAt, run: () => this.giveUp(oldest) });
     const until = this.phase === 'paused' ? this.pause?.until : undefined;
-    if (until !== undefined) found.push({ at: until, run: () => this.resume(until) });
+    if (until !== undefined) found.push({ at: until, run: (now) => this.resume(until, now) });
     const isWaiting = oldest !== undefined && oldest.row.outcome === 'open';
     const next = this.nextSpan();
     const last = this.rows.at(-1);
@@ -187,14 +187,14 @@ class Walk {
     return kind === 'regular' ? price : 0;
   }
 
-  addRow(span: Span, outcome: string, credit = 0): Row {
+  addRow(span: Span, outcome: string, credit = 0, share = 1): Row {
     if (this.laterPrice !== undefined) {
       this.price = this.laterPrice;
       this.laterPrice = undefined;
     }
     const startsAt = this.startOfSpan(span);
     const endsAt = Math.max(startsAt, startOf(this.zone, span.until));
-    const amount = this.fullPrice(span, this.price) - credit;
+    const amount = Math.round(this.fullPrice(span, this.price) * share) - credit;
     const row = {
       number: span.number,
       startsOn: span.from,
@@ -211,10 +211,17 @@ class Walk {
     return row;
   }
 
-  createDue(now: Micros): void {
-    for (let span = this.nextSpan(); span && this.dueAt(span) <= now; span = this.nextSpan()) {
-      const due = this.dueAt(span);
-      const price = this.fullPrice(span, this.laterPrice ?? this.price);
+  /** After a pause, the first one is charged for a share, and not before the end of the pause. */
+  createDue(now: Micros, rest?: { at: Micros; share: number }): void {
+    let after = rest;
+    for (
+      let span = this.nextSpan();
+      span && (after || this.dueAt(span) <= now);
+      span = this.nextSpan(), after = undefined
+    ) {
+      const share = after?.share ?? 1;
+      const due = Math.max(this.dueAt(span), after?.at ?? 0);
+      const price = Math.round(this.fullPrice(span, this.laterPrice ?? this.price) * share);
       const credit = Math.min(this.balance, price);
       const following = this.spans[span.number];
       const isLast = this.lastNumber !== undefined && span.number >= this.lastNumber;
@@ -222,15 +229,16 @@ class Walk {
       const isNewest = !following || isLast || Math.max(wouldEnd, this.momentOn(following.from)) > now;
       const isTooLate = this.plan.catchUp === 'none' && now - due > 72 * hour;
       if (this.plan.catchUp !== 'all' && (!isNewest || isTooLate)) {
-        this.addRow(span, price === 0 ? 'paid' : 'missed');
+        this.addRow(span, price === 0 ? 'paid' : 'missed', 0, share);
         continue;
       }
-      const row = this.addRow(span, price - credit === 0 ? 'paid' : 'open', credit);
+      const row = this.addRow(span, price - credit === 0 ? 'paid' : 'open', credit, share);
       if (row.outcome === 'paid') this.collected = credit;
       else {
         const open: Unpaid = { row, tries: 0, isKnownFailed: false };
         this.unpaid.push(open);
-        this.charge(open, now);
+        if (rest) open.tryAt = due;
+        else this.charge(open, now);
       }
       return;
     }
@@ -365,11 +373,21 @@ class Walk {
     }
   }
 
-  /** The pause is over at this time, whenever the service looks. */
-  resume(at: Micros): void {
-    this.skip(at);
+  /** The pause is over at this time, whenever the service looks. A period that continues is charged for what is left of it. */
+  resume(at: Micros, now: Micros): void {
     this.phase = 'running';
     this.pause = undefined;
+    const endOf = (span: Span) => Math.max(this.startOfSpan(span), startOf(this.zone, span.until));
+    let span = this.nextSpan();
+    for (; span && endOf(span) <= at; span = this.nextSpan()) this.addRow(span, 'skipped');
+    if (!span || this.startOfSpan(span) >= at) return;
+    const second = (instant: Micros) => Math.floor(instant / 1e6);
+    const from = this.startOfSpan(span);
+    const share = (second(endOf(span)) - second(at)) / (second(endOf(span)) - second(from));
+    if (this.unpaid.some(({ row }) => row.outcome === 'open')) {
+      const price = Math.round(this.fullPrice(span, this.laterPrice ?? this.price) * share);
+      this.addRow(span, price === 0 ? 'paid' : 'missed', 0, share);
+    } else this.createDue(now, { at, share });
   }
 
   act(act: Act): void {
@@ -385,7 +403,7 @@ class Walk {
         this.pause = { until: act.resumesAt };
         return;
       case 'resume':
-        if (this.phase === 'paused') this.resume(Math.min(act.at, this.pause?.until ?? act.at));
+        if (this.phase === 'paused') this.resume(Math.min(act.at, this.pause?.until ?? act.at), act.at);
         return;
       case 'cancelNow':
         this.end('payer');

@@ -730,6 +730,24 @@ export const expectations: Record<string, Row> = {
     toKey: always(noSubscription),
     toOtherTokens: unauthorized,
   },
+  uncancelSubscription: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/uncancel`),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
+  chargeSubscriptionPeriod: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/periods/1/charge`, {}),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
+  closeSubscriptionPeriod: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/periods/1/close`, { as: 'forgiven' }),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
   createIdentity: {
     scope: 'identities:write',
     request: () => post('/wallet/v0/identities', { name: 'A', provider: 'test', class: 'person' }),

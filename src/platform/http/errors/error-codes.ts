@@ -116,6 +116,10 @@ export const errorCatalogue = {
       message: 'A charge or a payment of the subscription is at the bank. Wait for its outcome.',
       advice: 'Read the subscription until no open period is `isCharging`, or send `keepTrying`.',
     },
+    invalidPeriodStatus: {
+      message: 'The period cannot be charged or closed',
+      advice: 'List the periods. The oldest `open` one is charged, and a `missed` one once none is open.',
+    },
     customerNotReady: {
       message: 'Specified customer is not ready',
       advice: 'Save a card for the customer first. A customer is `ready` once a binding has succeeded.',
