@@ -6,6 +6,7 @@ import { openBanks, type Banks } from '../acquiring/banks.ts';
 import { watchEveryMs } from '../acquiring/exchange-log/witness.ts';
 import { learnAbilities } from '../acquiring/learn-abilities.ts';
 import type { BankResponse } from '../acquiring/domain/bank-port.ts';
+import { exportSources } from './sources/export-sources.ts';
 import { timelineSources } from './sources/timeline-sources.ts';
 import { declineClassOf } from '../retry-rules/domain/rule-packs.ts';
 import { openHttpBank } from '../acquiring/adapters/http/http-bank.ts';
@@ -107,6 +108,8 @@ import { usualDelaysSeconds } from '../webhooks/domain/queue-rules.ts';
 import type { OpenSender } from '../webhooks/delivery/http-sender.ts';
 import { makeKeyPairs, type KeyPairs } from '../webhooks/registration/key-pair-pool.ts';
 import { openWebhooks } from '../webhooks/webhooks.ts';
+import { addExportDownload } from '../search/exports/download-route.ts';
+import { openExports } from '../search/exports/port.ts';
 import { openPageTokens } from '../search/page-tokens.ts';
 import { openSearchReader } from '../search/reader.ts';
 import { openTurns } from '../search/turns.ts';
@@ -281,6 +284,8 @@ export function buildService(
   const merchants = openMerchants(database.lookups, clock, livemodeOf(config.mode));
   const answers = idempotency(database, keyring);
 
+  let isStopping = false;
+
   const hearKind = watchSilentKinds(log);
   const banks = openBanks({
     db: database,
@@ -389,6 +394,7 @@ export function buildService(
       publicUrl,
       run: (table, key, now, row) => jobs.run(table, key, now, row),
       wake: () => jobs.wake(),
+      exports: { keys: keyring, sources: exportSources, isStopping: () => isStopping },
       subscriptions: { ids: ports.ids, merchants, customers, payerAttempts, tokens },
     }),
     periodicTasks: [
@@ -443,6 +449,7 @@ export function buildService(
   });
 
   const search = openSearchReader({ db: database, log });
+  const exports = openExports(exportSources, { keys: keyring, clock, publicUrl });
 
   const bindingRules = {
     verificationChargeMinor: config.bindingVerificationCharges,
@@ -469,6 +476,7 @@ export function buildService(
     }),
     pageTokens: openPageTokens(keyring, clock),
     searchTurns: openTurns(Math.max(1, Math.floor(config.databaseConnections / 3))),
+    exports,
     merchants,
     cards,
     cardTesting,
@@ -606,6 +614,7 @@ export function buildService(
     requests: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
     failures: failuresPerMinute(),
   });
+  addExportDownload(app, { db: database, keys: keyring, links: exports.links, log });
   addPages(app, config.mode);
   addGauges(metrics, { database, jobs, clock, ledger, banks });
 
@@ -632,6 +641,7 @@ export function buildService(
     purgeVault: () => vault.purge(),
     /** Stops accepting requests, lets running work finish, and leaves the foundation to its owner. */
     async stop() {
+      isStopping = true;
       waits.stop();
       // Before what would wait for them: requests and jobs.
       banks.stopWaiting();

@@ -28,7 +28,6 @@ function filtersOf<Filters>({ filters }: ExportTerms, limit: number): Filters & 
 }
 
 const payments: ExportSource = {
-  scope: 'payments:read',
   isOfShop: true,
   filters: PaymentFilters,
   columns: {
@@ -90,7 +89,6 @@ const payments: ExportSource = {
 };
 
 const refunds: ExportSource = {
-  scope: 'payments:read',
   isOfShop: true,
   filters: RefundFilters,
   columns: {
@@ -128,7 +126,6 @@ const refunds: ExportSource = {
 };
 
 const invoices: ExportSource = {
-  scope: 'invoices:read',
   isOfShop: true,
   filters: InvoiceFilters,
   columns: {

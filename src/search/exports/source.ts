@@ -2,7 +2,6 @@
 import type { TObject } from 'typebox';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Scope } from '../../platform/http/access.ts';
 import type { LastRow } from '../page-tokens.ts';
 import type { ExportedKind, ExportTerms } from './domain/export.ts';
 
@@ -20,8 +19,6 @@ export type ExportedRow = {
 export type ColumnKind = 'fact' | 'text' | 'amount';
 
 export type ExportSource = {
-  /** To order and to fetch it. */
-  readonly scope: Scope;
   readonly isOfShop: boolean;
   /** What a search takes besides its range and its page. */
   readonly filters: TObject;

@@ -1,5 +1,5 @@
-// The job of an export: writes its file from one snapshot, and deletes it once it has expired. A run that ends early leaves pieces that
-// nobody can fetch, and the next one begins the file again.
+// The job of an export: writes its file from one snapshot, and deletes it once it has expired. What a run
+// that ends early has written cannot be fetched, and the next one begins again.
 import { laterBy, type Clock, type Instant } from '../../clock.ts';
 import { codeOf } from '../../error-code.ts';
 import type { Database } from '../../platform/database/database.ts';
