@@ -84,7 +84,7 @@ function statementsFor(table: string, keys: readonly string[]) {
   // literal text and the time stands behind a select.
   const claim = (due: string, limit: string | number, leaseFrom: string) => `
     with due as (
-      select ${keys.join(', ')}, party_id, wake_at as due_at from ${table}
+      select ${[...new Set([...keys, 'party_id'])].join(', ')}, wake_at as due_at from ${table}
       where ${due}
       order by wake_at limit ${limit} for update skip locked
     ), clocked as (
