@@ -131,7 +131,7 @@ describe('a file', () => {
     expect(new Set((await piecesOf(id)).map((piece) => piece.run))).toEqual(new Set([2]));
   });
 
-  test('has nothing of a run that goes on after its lease, when another has begun', async () => {
+  test('has nothing of a run that continues after its lease, when another has begun', async () => {
     const id = await ordered();
     await run(id, {
       sources: sourcesWith(async (page) => {
