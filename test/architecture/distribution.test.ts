@@ -26,6 +26,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'payer_email',
       'subscription',
       'destination',
+      'export',
       'withdrawal',
     ].flatMap((table) => [
       ...['', '_8', '_4', '_3', '_2', '_1', '_of_party'].map((which) => `claim_due_${table}${which}`),

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
-  temporary.remove();
+  await temporary.remove();
 });
 
 const run = (...args: string[]) =>

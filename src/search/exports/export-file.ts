@@ -1,9 +1,9 @@
 // The file of an export: in pieces, each compressed, and encrypted for its place in this file alone.
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
-import type { Instant } from '../../clock.ts';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { epochMsOf, laterBy, type Clock } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { leaseMs } from '../../platform/jobs/job-table.ts';
 import { keyFor, type DataKey, type Keyring } from '../../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../../platform/keys/master-key.ts';
 import type { Export } from './domain/export.ts';
@@ -11,7 +11,6 @@ import { findPiece, storePiece } from './exports.store.ts';
 
 export type FileKeys = Pick<Keyring, 'newest' | 'find'>;
 
-const [compress, decompress] = [promisify(gzip), promisify(gunzip)];
 /** Before it is compressed. */
 const pieceBytes = 1_048_576;
 /** The lease of the job is longer. */
@@ -26,13 +25,14 @@ export type WrittenFile = { readonly rows: bigint; readonly bytes: bigint; reado
 
 export function openExportFile(
   { db, keys }: { readonly db: Database; readonly keys: FileKeys },
-  { of, run, leaseFromNow }: { of: Export; run: number; leaseFromNow: () => Instant },
+  { of, run, clock }: { readonly of: Export; readonly run: number; readonly clock: Clock },
 ) {
   const hash = createHash('sha256');
   const count = { pieces: 0, rows: 0n, bytes: 0n };
   let lines: string[] = [];
   let length = 0;
-  let storedAtMs = performance.now();
+  const nowMs = () => epochMsOf(clock.now());
+  let storedAtMs = nowMs();
 
   async function store(): Promise<boolean> {
     const plain = Buffer.from(lines.join(''));
@@ -42,11 +42,11 @@ export function openExportFile(
     count.pieces += 1;
     const key = keys.newest('access_token');
     const place = placeOf(of, run, count.pieces);
-    const content = encrypt(secretOf(key), await compress(plain, fastest), place);
-    storedAtMs = performance.now();
+    const content = encrypt(secretOf(key), gzipSync(plain, fastest), place);
+    storedAtMs = nowMs();
     return storePiece(
       db,
-      { of, run, leasedUntil: leaseFromNow() },
+      { of, run, leasedUntil: laterBy(clock.now(), leaseMs) },
       { ...count, number: count.pieces, keyVersion: key.keyVersion, content },
     );
   }
@@ -57,7 +57,7 @@ export function openExportFile(
       lines.push(text);
       length += text.length;
       count.rows += BigInt(rows);
-      return length >= pieceBytes || performance.now() - storedAtMs >= pieceEveryMs ? store() : true;
+      return length >= pieceBytes || nowMs() - storedAtMs >= pieceEveryMs ? store() : true;
     },
     /** Undefined if another run has begun. */
     async end(): Promise<WrittenFile | undefined> {
@@ -78,7 +78,7 @@ export async function* readExportFile(
     const piece = await findPiece(db, of, number);
     const key = piece && (await keys.find('access_token', piece.keyVersion));
     if (!key) throw new Error(`Piece ${number} of export ${of.id} cannot be read.`);
-    const plain = await decompress(decrypt(secretOf(key), piece.content, placeOf(of, of.run, number)));
+    const plain = gunzipSync(decrypt(secretOf(key), piece.content, placeOf(of, of.run, number)));
     bytes += BigInt(plain.length);
     yield plain;
   }

@@ -81,11 +81,3 @@ export const readInvoicesToExport = statement({
     from found join invoice using (invoice_id)
     order by found.created_at desc, found.invoice_id desc`,
 });
-
-/** The first statement of its transaction: what the others read is all of one moment. */
-export const takeSnapshot = statement({
-  name: 'take_snapshot_to_export',
-  parameters: {},
-  row: {},
-  text: 'set transaction isolation level repeatable read, read only',
-});

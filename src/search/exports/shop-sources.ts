@@ -3,7 +3,6 @@ import { Type, type Static } from 'typebox';
 import { InvoiceSearch, invoicesAsked } from '../api/search-invoices.ts';
 import { PaymentSearch, paymentsAsked } from '../api/search-payments.ts';
 import { RefundSearch, refundsAsked } from '../api/search-refunds.ts';
-import type { ExportTerms } from './domain/export.ts';
 import { readInvoicesToExport, readPaymentsToExport, readRefundsToExport } from './rows.store.ts';
 import type { ExportSource, ExportSources } from './source.ts';
 
@@ -13,6 +12,9 @@ const PaymentFilters = Type.Omit(PaymentSearch, ofPage);
 const InvoiceFilters = Type.Omit(InvoiceSearch, ofPage);
 const RefundFilters = Type.Omit(RefundSearch, [...ofPage, 'offset']);
 
+type Filters = Static<typeof PaymentFilters> &
+  Static<typeof InvoiceFilters> &
+  Static<typeof RefundFilters> & { readonly limit: number };
 type Asked = Parameters<ExportSource['page']>[1];
 type After = Parameters<ExportSource['page']>[2];
 
@@ -22,10 +24,8 @@ function placeOf({ partyId, terms, limit }: Asked, after: After) {
   return { ...place, before_at: after?.createdAt ?? terms.to, before_invoice, before_payment, before_refund };
 }
 
-/** The filters were checked when the export was ordered. */
-function filtersOf<Filters>({ filters }: ExportTerms, limit: number): Filters & { readonly limit: number } {
-  return { ...(filters as Filters), limit };
-}
+/** They were checked when the export was ordered. */
+const filtersOf = ({ terms, limit }: Asked) => ({ ...terms.filters, limit }) as Filters;
 
 const payments: ExportSource = {
   isOfShop: true,
@@ -53,7 +53,7 @@ const payments: ExportSource = {
     bankCode: 'text',
   },
   async page(db, asked, after) {
-    const filters = paymentsAsked(filtersOf<Static<typeof PaymentFilters>>(asked.terms, asked.limit));
+    const filters = paymentsAsked(filtersOf(asked));
     const found = await db.run(readPaymentsToExport, { ...filters, ...placeOf(asked, after) });
     const end = found.at(-1);
     return {
@@ -102,7 +102,7 @@ const refunds: ExportSource = {
     rrn: 'text',
   },
   async page(db, asked, after) {
-    const filters = refundsAsked(filtersOf<Static<typeof RefundFilters>>(asked.terms, asked.limit));
+    const filters = refundsAsked(filtersOf(asked));
     const found = await db.run(readRefundsToExport, { ...filters, ...placeOf(asked, after), skip: 0 });
     const end = found.at(-1);
     return {
@@ -139,7 +139,7 @@ const invoices: ExportSource = {
     description: 'text',
   },
   async page(db, asked, after) {
-    const filters = invoicesAsked(filtersOf<Static<typeof InvoiceFilters>>(asked.terms, asked.limit));
+    const filters = invoicesAsked(filtersOf(asked));
     const found = await db.run(readInvoicesToExport, { ...filters, ...placeOf(asked, after) });
     const end = found.at(-1);
     return {

@@ -1,6 +1,6 @@
 // The job of an export: writes its file from one snapshot, and deletes it once it has expired. What a run
 // that ends early has written cannot be fetched, and the next one begins again.
-import { laterBy, type Clock, type Instant } from '../../clock.ts';
+import { epochMsOf, laterBy, type Clock, type Instant } from '../../clock.ts';
 import { codeOf } from '../../error-code.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { leaseMs, type Job } from '../../platform/jobs/job-table.ts';
@@ -11,7 +11,6 @@ import { fileLifeMs, maxRows, type Export } from './domain/export.ts';
 import { openExportFile, type FileKeys, type WrittenFile } from './export-file.ts';
 import { exportLines } from './export-lines.ts';
 import { deleteExport, findExport, rescheduleExport, storeExportEnd, storeRun } from './exports.store.ts';
-import { takeSnapshot } from './rows.store.ts';
 import type { ExportSources } from './source.ts';
 
 export type ExportJobDeps = {
@@ -40,11 +39,11 @@ export async function runExportJob(
     if (expiresAt > clock.now()) return rescheduleExport(db, of, of.run, expiresAt);
     return deleteExport(db, of);
   }
-  const startedAtMs = performance.now();
+  const startedAtMs = epochMsOf(clock.now());
   const written = await writeFile(deps, of, clock);
   if (typeof written === 'string') return;
   const { rows, bytes } = written;
-  const durationMs = Math.round(performance.now() - startedAtMs);
+  const durationMs = epochMsOf(clock.now()) - startedAtMs;
   const kind = of.terms.of;
   log.info({ export: of.id, party: of.partyId, kind, rows, bytes, durationMs }, 'export ready');
 }
@@ -62,14 +61,12 @@ async function writeFile(deps: ExportJobDeps, of: Export, clock: Clock): Promise
   };
   try {
     return await db.transaction(async (tx) => {
-      await tx.run(takeSnapshot, {});
       const { asOf, isRebuilding } = await freshness(tx, of.partyId, now);
       if (isRebuilding) return postpone(db, of, of.run, laterBy(now, afterRebuildMs));
-      const leaseFromNow = () => laterBy(clock.now(), leaseMs);
-      const run = await storeRun(db, of, leaseFromNow());
+      const run = await storeRun(db, of, laterBy(clock.now(), leaseMs));
       if (run === undefined) return 'superseded';
       runs.last = run;
-      const file = openExportFile(deps, { of, run, leaseFromNow });
+      const file = openExportFile(deps, { of, run, clock });
       const ended = await writeRows(deps, tx, of, file);
       if (ended === 'stopped') return postpone(db, of, run, clock.now());
       if (ended === 'tooManyRows') return fail(ended);
@@ -78,7 +75,7 @@ async function writeFile(deps: ExportJobDeps, of: Export, clock: Clock): Promise
       const expiresAt = laterBy(clock.now(), fileLifeMs);
       const { sha256 } = written;
       return (await storeExportEnd(db, of, run, { asOf, sha256, expiresAt })) ? written : 'superseded';
-    });
+    }, 'snapshot');
   } catch (error) {
     if (codeOf(error) === canceled) return fail('tooWide');
     throw error;

@@ -5,12 +5,11 @@ import { runningFrom } from '../../../src/clock.ts';
 import { exportSources } from '../../../src/app/sources/export-sources.ts';
 import { findExport } from '../../../src/search/exports/exports.store.ts';
 import { runExportJob, type ExportJobDeps } from '../../../src/search/exports/worker.ts';
-import { exportsUrl, fetchExport, readExport, wholeYear } from '../../support/worlds/exports.ts';
+import { exportsUrl, fetchExport, readExport, wholeYear } from '../../support/requests/exports.ts';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
 
 const invoices = 2_500;
-const dayMs = 86_400_000;
 const asked = { of: 'invoices', shopID: 'TEST' };
 
 let service: TestService;
@@ -253,7 +252,6 @@ describe('a link', () => {
 
   test('is of no use once the file has expired by the test clock, and nothing is left of it', async () => {
     const { body } = await fetchExport(service, merchant, asked);
-    expect(Date.parse(body.expiresAt) - Date.parse(service.clock.now())).toBeLessThanOrEqual(7 * dayMs);
     const now = new Date(Date.parse(body.expiresAt) - 1_000).toISOString();
     expect((await call('POST', '/sandbox/clock', { now })).status).toBe(200);
     await service.jobs.whenIdle();

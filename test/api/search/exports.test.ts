@@ -1,6 +1,6 @@
 // An export has what its search finds at one moment, each row once, and its sums are those of that moment. No text in it is a formula.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exportsUrl, fetchExport, wholeYear } from '../../support/worlds/exports.ts';
+import { exportsUrl, fetchExport, wholeYear } from '../../support/requests/exports.ts';
 import { makeInvoice } from '../../support/worlds/invoices.ts';
 import { startSmallWorld, type SmallWorld } from '../../support/worlds/small-world.ts';
 
