@@ -26,13 +26,20 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'payer_email',
       'subscription',
       'destination',
-      'export',
       'withdrawal',
     ].flatMap((table) => [
       ...['', '_8', '_4', '_3', '_2', '_1', '_of_party'].map((which) => `claim_due_${table}${which}`),
       `stuck_${table}`,
       `failing_${table}`,
     ]),
+  ],
+  [
+    'due exports everywhere; those of a party are in one partition',
+    [
+      ...['', '_8', '_4', '_3', '_2', '_1'].map((which) => `claim_due_export${which}`),
+      'stuck_export',
+      'failing_export',
+    ],
   ],
   ['what banks reported on their own; few', ['count_open_notes']],
   [

@@ -58,7 +58,8 @@ test('an export is ordered, listed and saved, once to a file', async () => {
   expect(listed).toMatchObject({ id, of: 'invoices', shopId: 'TEST', status: 'ready', rows: 1 });
   const out = join(temporary.folder, 'invoices.csv');
   expect(await run('save', id, ...party(), '--out', out)).toMatchObject({
-    ...{ code: 0, output: `Saved 1 rows to ${out}.\n` },
+    code: 0,
+    output: `Saved 1 rows to ${out}.\n`,
   });
   expect(readFileSync(out, 'utf8')).toMatch(/^createdAt,createdAtLocal,shopID,.*\r\n.*,200,2\.00,/);
   expect((await run('save', id, ...party(), '--out', out)).errors).toContain('exists');

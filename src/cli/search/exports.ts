@@ -99,8 +99,20 @@ function shownOf(found: Export) {
   const { id, terms, rows, bytes, madeBy, createdAt, asOf, sha256, failure, expiresAt } = found;
   const { of, shopId } = terms;
   return {
-    ...{ id, of, status: statusOf(found), rows: Number(rows), bytes: Number(bytes), madeBy, createdAt },
-    ...defined({ shopId, asOf, sha256, error: failure, expiresAt }),
+    id,
+    of,
+    status: statusOf(found),
+    rows: Number(rows),
+    bytes: Number(bytes),
+    madeBy,
+    createdAt,
+    ...defined({
+      shopId,
+      asOf,
+      sha256,
+      error: failure,
+      expiresAt,
+    }),
   };
 }
 

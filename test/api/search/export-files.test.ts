@@ -73,8 +73,15 @@ async function ordered(more: object = {}): Promise<string> {
       merchant.partyId,
       id,
       JSON.stringify({
-        ...{ of: 'invoices', shopId: 'TEST', from: '2026-01-01T00:00:00.000000Z' },
-        ...{ to: '2026-12-31T00:00:00.000000Z', filters: {}, timeZone: 'UTC', delimiter: ',' },
+        of: 'invoices',
+        shopId: 'TEST',
+        from: '2026-01-01T00:00:00.000000Z',
+        ...{
+          to: '2026-12-31T00:00:00.000000Z',
+          filters: {},
+          timeZone: 'UTC',
+          delimiter: ',',
+        },
         hasByteOrderMark: false,
         ...more,
       }),
@@ -93,7 +100,11 @@ describe('a file', () => {
         await rescind(`I${invoices - page}`);
         await rescind(`I${page}`);
         await call('POST', invoicesUrl, {
-          ...{ shopID: 'TEST', dueDate: '2030-01-20T10:00:00Z', amount: 1, currency: 'RUB', product: 'new' },
+          shopID: 'TEST',
+          dueDate: '2030-01-20T10:00:00Z',
+          amount: 1,
+          currency: 'RUB',
+          product: 'new',
         });
         await service.search.whenIdle();
       }),
@@ -150,7 +161,8 @@ describe('a file', () => {
       sources: sourcesWith(async (page) => void (isStopping = page === 2)),
     });
     const [row] = await query('select wake_at <= $2 as is_due, sha256 from export where export_id = $1', [
-      ...[id, service.clock.now()],
+      id,
+      service.clock.now(),
     ]);
     expect(row).toEqual({ is_due: true, sha256: null });
     service.jobs.wake();

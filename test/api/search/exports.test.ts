@@ -30,12 +30,23 @@ describe('an export has what the search finds, in the same order,', () => {
     expect(rows.length).toBeGreaterThan(5);
     expect(
       rows.map(({ createdAt, invoiceID, paymentID: id, status, amount, currency, flow, payerEmail }) => ({
-        ...{ createdAt, invoiceID, id, status, amount: Number(amount), currency, flow },
+        createdAt,
+        invoiceID,
+        id,
+        status,
+        amount: Number(amount),
+        currency,
+        flow,
         email: payerEmail || undefined,
       })),
     ).toEqual(
       found.map(({ createdAt, invoiceID, id, status, amount, currency, flow, payer }) => ({
-        ...{ createdAt, invoiceID, id, status, amount, currency },
+        createdAt,
+        invoiceID,
+        id,
+        status,
+        amount,
+        currency,
         flow: flow.type === 'PaymentFlowHold' ? 'hold' : 'instant',
         email: payer.contactInfo?.email,
       })),
@@ -113,13 +124,11 @@ test('hostile texts stay texts, in every cell that others choose', async () => {
   const made = await Promise.all(
     hostile.map((text, index) =>
       makeInvoice(world.service, world.merchant, {
-        ...{
-          shopID: 'TEST_EUR',
-          currency: 'EUR',
-          product: text,
-          description: text,
-          externalID: `${text}${index}`,
-        },
+        shopID: 'TEST_EUR',
+        currency: 'EUR',
+        product: text,
+        description: text,
+        externalID: `${text}${index}`,
       }),
     ),
   );
@@ -135,7 +144,9 @@ test('hostile texts stay texts, in every cell that others choose', async () => {
     const text = hostile[index] ?? '';
     const { product, description, externalID } = rows.find(({ invoiceID }) => invoiceID === id) ?? {};
     expect({ product, description, externalID }).toEqual({
-      ...{ product: guarded(text), description: guarded(text), externalID: guarded(`${text}${index}`) },
+      product: guarded(text),
+      description: guarded(text),
+      externalID: guarded(`${text}${index}`),
     });
   }
 });
