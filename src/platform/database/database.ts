@@ -37,7 +37,7 @@ export type Database = {
   ): Promise<Values<R>[]>;
   /**
    * Retries deadlocks and serialisation failures from the start. Inside another transaction it is a savepoint, which can fail
-   * without failing the whole, and is no snapshot, which only reads, and all of one moment.
+   * without failing the whole, and never a snapshot, which reads of one moment alone.
    */
   transaction<T>(work: (tx: Database) => Promise<T>, of?: 'snapshot'): Promise<T>;
   /** For a single write: retried as a transaction is. Inside a transaction it is a savepoint. */
