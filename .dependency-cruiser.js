@@ -156,7 +156,7 @@ const packages = {
   esbuild: { by: ['platform/http'] },
   fastify: {
     by: ['platform/http', 'sandbox'],
-    types: ['acquiring', 'app', 'checkout', 'console', 'customers', 'payments', 'recurring'],
+    types: ['acquiring', 'app', 'checkout', 'console', 'customers', 'payments', 'recurring', 'search'],
   },
   nodemailer: { by: ['platform/mail'] },
   pg: { by: ['platform/database', 'sandbox'] },

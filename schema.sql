@@ -971,6 +971,43 @@ create table exchange_note (
 create index exchange_note_hold_ended on exchange_note using btree (operation_id) where what = 'holdEnded'::text;
 create index exchange_note_open on exchange_note using btree (noted_at) where meaning = any (array['waits'::text, 'contradiction'::text]);
 
+create table export (
+  party_id id not null,
+  export_id id not null,
+  slot integer not null,
+  terms json not null,
+  made_by text not null,
+  created_at timestamp with time zone not null,
+  run integer default 0 not null,
+  row_count bigint default 0 not null,
+  byte_count bigint default 0 not null,
+  as_of timestamp with time zone,
+  sha256 text,
+  failure text,
+  expires_at timestamp with time zone,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint export_pkey primary key (party_id, export_id),
+  constraint export_check check ((expires_at is not null) = (sha256 is not null or failure is not null)),
+  constraint export_failure_check check (failure = any (array['tooManyRows'::text, 'tooWide'::text])),
+  constraint export_sha256_check check (sha256 ~ '^[0-9a-f]{64}$'::text),
+  constraint export_slot_check check (slot >= 1 and slot <= 3)
+);
+create index export_due on export using btree (wake_at) where wake_at is not null;
+create unique index export_slot on export using btree (party_id, slot) where expires_at is null;
+create index export_stuck on export using btree (stuck_at) where stuck_at is not null;
+
+create table export_piece (
+  export_id id not null,
+  run integer not null,
+  number integer not null,
+  key_version integer not null,
+  content bytea not null,
+  constraint export_piece_pkey primary key (export_id, run, number)
+);
+
 create table external_id (
   party_id id not null,
   operation text not null,

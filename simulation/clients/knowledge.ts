@@ -31,6 +31,7 @@ export type Knowledge = {
   readonly withdrawals: string[];
   readonly transfers: string[];
   readonly challenges: { identity: string; id: string }[];
+  readonly exports: string[];
   readonly webhooks: string[];
   readonly walletWebhooks: { identity: string; id: string }[];
   /** How far ahead their test clock is, by the responses they received. */
@@ -90,6 +91,7 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
     withdrawals: [],
     transfers: [],
     challenges: [],
+    exports: [],
     webhooks: [],
     walletWebhooks: [],
     aheadMs: 0,

@@ -28,6 +28,7 @@ function knowingAll() {
   known.withdrawals.push('withdrawal');
   known.transfers.push('transfer');
   known.challenges.push({ identity: 'identity', id: 'challenge' });
+  known.exports.push('export');
   known.webhooks.push('webhook');
   known.walletWebhooks.push({ identity: 'identity', id: 'webhook' });
   return known;

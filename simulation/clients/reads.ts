@@ -47,6 +47,7 @@ const always = [
 ];
 
 const clock = '/sandbox/clock';
+const exportsPath = '/v2/analytics/exports';
 
 /** The response has the merchant's time, from which they learn how far ahead it is. */
 function learnTime(known: Knowledge, now: () => string) {
@@ -66,6 +67,25 @@ export const readActions: readonly Action[] = [
     name: 'look around',
     weight: 1.5,
     wish: (_known, chance) => ({ method: 'GET', path: chance.oneOf(always) }),
+  },
+  {
+    name: 'order an export',
+    weight: 0.1,
+    wish: (known, chance) => {
+      const of = chance.oneOf(['payments', 'refunds', 'invoices', 'withdrawals']);
+      const shop = of === 'withdrawals' ? {} : { shopID: 'TEST' };
+      const range = { fromTime: '2026-01-01T00:00:00Z', toTime: '2026-12-31T00:00:00Z' };
+      const learn = ({ id }: { id: string }) => void known.exports.push(id);
+      return { method: 'POST', path: exportsPath, body: { of, ...shop, ...range }, learn };
+    },
+  },
+  {
+    name: 'look at an export',
+    weight: 0.2,
+    wish: (known, chance) => {
+      const id = recent(known.exports, chance);
+      return id === undefined ? undefined : { method: 'GET', path: `${exportsPath}/${id}` };
+    },
   },
   {
     name: 'give an invoice a token',

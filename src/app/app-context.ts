@@ -19,6 +19,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
+import type { Exports } from '../search/exports/port.ts';
 import type { PageTokens } from '../search/page-tokens.ts';
 import type { Turns } from '../search/turns.ts';
 import type { TimelineSources } from '../timeline/port.ts';
@@ -35,6 +36,7 @@ export type AppContext = {
   readonly templateLimits: TemplateLimits;
   readonly pageTokens: PageTokens;
   readonly searchTurns: Turns;
+  readonly exports: Exports;
   readonly merchants: Merchants;
   /** The methods of the vault that return no card number. */
   readonly cards: Cards;

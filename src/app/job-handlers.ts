@@ -27,6 +27,7 @@ import { runPayerEmailJob, type PayerEmailJobDeps } from '../receipts/worker.ts'
 import type { Charging, Consents } from '../recurring/port.ts';
 import { runSeriesJob } from '../recurring/worker.ts';
 import { wakeSubscription } from '../subscriptions/store/subscriptions.ts';
+import { runExportJob, type ExportJobDeps } from '../search/exports/worker.ts';
 import { runSubscriptionJob, type SubscriptionJobDeps } from '../subscriptions/worker.ts';
 import { destinationOfOperation } from '../payouts/domain/destination.ts';
 import { runDestinationJob } from '../payouts/destination-worker.ts';
@@ -38,9 +39,12 @@ import { bankOfWithdrawal, type StoredWithdrawal } from '../payouts/store/withdr
 /** Mail servers count connections. Emails that are only stored need none. */
 const maxEmails = 4;
 
+/** A file is written from one snapshot, on a connection of its own. */
+const maxExports = 1;
+
 /** What each job is given of a row that this node has just written. */
 export type JobRows = Record<
-  'invoice' | 'charge_undo' | 'card' | 'series' | 'destination' | 'subscription',
+  'invoice' | 'charge_undo' | 'card' | 'series' | 'destination' | 'subscription' | 'export',
   never
 > & {
   readonly payment: NewPayment;
@@ -64,6 +68,7 @@ export function jobHandlers({
   run,
   wake,
   subscriptions,
+  exports,
 }: {
   database: DatabasePool;
   clock: Clock;
@@ -84,6 +89,7 @@ export function jobHandlers({
     SubscriptionJobDeps,
     'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'jobs'
   >;
+  exports: Pick<ExportJobDeps, 'keys' | 'sources' | 'isStopping'>;
 }): JobHandlers<JobRows> {
   const paymentDeps: PaymentJobDeps = {
     db: database,
@@ -123,6 +129,7 @@ export function jobHandlers({
   };
   const chargeDeps = { cards, banks, charging, consents, publicUrl, jobs: { run } };
   const subscriptionDeps = { db: database, ...chargeDeps, ...subscriptions };
+  const exportDeps = { db: database, log, ...exports };
   const withdrawalDeps = { db: database, banks, livemode: payouts.livemode, log };
   return {
     invoice: {
@@ -166,6 +173,11 @@ export function jobHandlers({
       keys: ['withdrawal_id'],
       group: bankOfWithdrawal,
       step: (job) => runWithdrawalJob(withdrawalDeps, job),
+    },
+    export: {
+      keys: ['party_id', 'export_id'],
+      maxConcurrency: maxExports,
+      step: (job) => runExportJob(exportDeps, job),
     },
   };
 }

@@ -47,6 +47,8 @@ import {
   listChargebacks,
   listRefunds,
 } from '../payments/api/read-refunds.ts';
+import { createExport } from '../search/api/exports/create-export.ts';
+import { getExport } from '../search/api/exports/get-export.ts';
 import { searchInvoices } from '../search/api/search-invoices.ts';
 import { searchPayments } from '../search/api/search-payments.ts';
 import { searchRefunds } from '../search/api/search-refunds.ts';
@@ -179,6 +181,8 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   getPaymentsSplitCount, //   GET  /v2/analytics/payments/split-count
   getPaymentsToolDistribution, // GET  /v2/analytics/payments-tool
   getRefundsAmount, //        GET  /v2/analytics/refunds/amount
+  createExport, //            POST /v2/analytics/exports
+  getExport, //               GET  /v2/analytics/exports/{exportID}
   getCurrentBalances, //      GET  /v2/analytics/balances/current
   getCurrentShopBalances, //  GET  /v2/analytics/balances/current-shop-balances
 

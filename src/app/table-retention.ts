@@ -32,6 +32,8 @@ export const retention: Readonly<Record<string, string>> = {
   event: permanently.log,
   exchange: 'until `mandate retention purge`, and at least 540 days, for disputes and refunds',
   exchange_note: 'permanently: what banks reported on their own; few',
+  export: 'seven days after the file is ready or has failed, then the service deletes it',
+  export_piece: 'as long as their export',
   external_id: 'permanently: so that a repeated request is recognised',
   idempotency_key: 'seven days, then the service deletes them',
   identity: permanently.names,

@@ -42,13 +42,13 @@ const placeFilters = {
   external_id: 'text?',
 } as const;
 const amountFilters = { amount_from: 'int8?', amount_to: 'int8?' } as const;
-const paymentSearch = {
+export const paymentSearch = {
   ...placeFilters,
   ...amountFilters,
   before_payment: 'text',
   ...paymentFilters,
 } as const;
-const invoiceSearch = {
+export const invoiceSearch = {
   ...placeFilters,
   ...amountFilters,
   ...paymentFilters,
@@ -74,7 +74,7 @@ const refundPage = {
   limit,
   skip: 'int4',
 } as const;
-const refundSearch = { ...refundFilters, ...refundPage } as const;
+export const refundSearch = { ...refundFilters, ...refundPage } as const;
 const refundCount = { ...refundFilters, created_until: 'timestamptz', most: 'int4' } as const;
 
 const when = (name: string, condition: string) => `and (:${name} is null or ${condition})`;
@@ -122,6 +122,15 @@ export type SearchKey = (typeof searchKeys)[number];
 export type RefundSearchKey = (typeof refundSearchKeys)[number];
 const keyed = (key: SearchKey) => (key === 'time' ? '' : `and ${key} = :${key}`);
 
+/** Each of these ends a query of the rows on one page, newest first. */
+export const pageOfPayments = (key: SearchKey) => `from search_payment
+      where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and created_at >= :created_from
+        and (created_at, invoice_id, payment_id) < (:before_at, :before_invoice, :before_payment)
+        ${ofPlace}
+        ${ofAmount}
+        ${ofPayment}
+      order by created_at desc, invoice_id desc, payment_id desc limit :limit`;
+
 const searchPaymentsBy = (key: SearchKey) =>
   statement({
     name: `search_payments_by_${key}`,
@@ -129,26 +138,13 @@ const searchPaymentsBy = (key: SearchKey) =>
     row: paymentColumns,
     text: `
     with found as materialized (
-      select created_at, invoice_id, payment_id from search_payment
-      where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and created_at >= :created_from
-        and (created_at, invoice_id, payment_id) < (:before_at, :before_invoice, :before_payment)
-        ${ofPlace}
-        ${ofAmount}
-        ${ofPayment}
-      order by created_at desc, invoice_id desc, payment_id desc limit :limit
+      select created_at, invoice_id, payment_id ${pageOfPayments(key)}
     )
     select ${columnList(paymentColumns, 'payment')} from found join payment using (invoice_id, payment_id)
     order by found.created_at desc, found.invoice_id desc, found.payment_id desc`,
   });
 
-const searchInvoicesBy = (key: SearchKey) =>
-  statement({
-    name: `search_invoices_by_${key}`,
-    parameters: invoiceSearch,
-    row: invoiceColumns,
-    text: `
-    with found as materialized (
-      select created_at, invoice_id from search_invoice as invoice
+export const pageOfInvoices = (key: SearchKey) => `from search_invoice as invoice
       where party_id = :party_id and shop_id = :shop_id ${ofInvoice(key)} and created_at >= :created_from
         and (created_at, invoice_id) < (:before_at, :before_invoice)
         ${ofPlace}
@@ -159,7 +155,16 @@ const searchInvoicesBy = (key: SearchKey) =>
           select from search_payment as payment
           where payment.party_id = :party_id and payment.invoice_id = invoice.invoice_id
         ${ofPayment}))
-      order by created_at desc, invoice_id desc limit :limit
+      order by created_at desc, invoice_id desc limit :limit`;
+
+const searchInvoicesBy = (key: SearchKey) =>
+  statement({
+    name: `search_invoices_by_${key}`,
+    parameters: invoiceSearch,
+    row: invoiceColumns,
+    text: `
+    with found as materialized (
+      select created_at, invoice_id ${pageOfInvoices(key)}
     )
     select ${columnList(invoiceColumns, 'invoice')} from found join invoice using (invoice_id)
     order by found.created_at desc, found.invoice_id desc`,
@@ -177,16 +182,18 @@ const refundsAsked = (key: SearchKey) => `from search_refund as refund
         ${ofPlace}
         ${ofRefund}`;
 
-const searchRefundsBy = (key: SearchKey) =>
+export const pageOfRefunds = (key: RefundSearchKey) => `${refundsAsked(key)}
+        and (created_at, invoice_id, payment_id, refund_id) < (:before_at, :before_invoice, :before_payment, :before_refund)
+      order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit :limit offset :skip`;
+
+const searchRefundsBy = (key: RefundSearchKey) =>
   statement({
     name: `search_refunds_by_${key}`,
     parameters: refundSearch,
     row: readRefundColumns,
     text: `
     with found as materialized (
-      select created_at, invoice_id, payment_id, refund_id ${refundsAsked(key)}
-        and (created_at, invoice_id, payment_id, refund_id) < (:before_at, :before_invoice, :before_payment, :before_refund)
-      order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit :limit offset :skip
+      select created_at, invoice_id, payment_id, refund_id ${pageOfRefunds(key)}
     )
     select ${refundColumns} from found join refund using (invoice_id, payment_id, refund_id)
     order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc`,

@@ -33,6 +33,14 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       `failing_${table}`,
     ]),
   ],
+  [
+    'due exports everywhere; those of a party are in one partition',
+    [
+      ...['', '_8', '_4', '_3', '_2', '_1'].map((which) => `claim_due_export${which}`),
+      'stuck_export',
+      'failing_export',
+    ],
+  ],
   ['what banks reported on their own; few', ['count_open_notes']],
   [
     'rows in the order of their keys, in portions',

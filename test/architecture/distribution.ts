@@ -21,6 +21,8 @@ export const distributedBy: Readonly<Record<string, string>> = {
   event: 'aggregate_id',
   exchange: 'aggregate_id',
   exchange_note: 'bank_id',
+  export: 'party_id',
+  export_piece: 'export_id',
   external_id: 'party_id',
   idempotency_key: 'owner_id',
   identity: 'identity_id',

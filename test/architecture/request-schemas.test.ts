@@ -22,6 +22,9 @@ const endpoints = [...routes, ...sandboxRoutes];
 /** The members whose value the contract keeps as it was sent, or refuses whatever it is. */
 const opaque = {
   'metadata, the merchant’s own data': ['metadata', 'invoice.metadata', 'payment.metadata'],
+  'the parameters of a search, which are checked as its query is, and refused if it has no such one': [
+    'filters',
+  ],
   'split payments, which are refused': ['allocation', 'invoice.allocation'],
 };
 

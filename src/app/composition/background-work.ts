@@ -21,7 +21,7 @@ import { topics } from './topics.ts';
 export type BackgroundWork = ReturnType<typeof openBackgroundWork>;
 
 export function openBackgroundWork(foundation: Foundation, modules: Modules, publicUrl: () => string) {
-  const { config, ports, log, database } = foundation;
+  const { config, ports, log, database, keyring } = foundation;
   const { clock } = ports;
   const { banks, livemode, merchants, payerAttempts, tokens } = modules;
   const ledger = monitorLedger(database, log, everyInvariant);
@@ -53,6 +53,7 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
       publicUrl,
       run: (table, key, now, row) => jobs.run(table, key, now, row),
       wake: () => jobs.wake(),
+      exports: { keys: keyring, sources: modules.exports.sources, isStopping: () => jobs.isStopping() },
       subscriptions: { ids: ports.ids, merchants, customers, payerAttempts, tokens },
     }),
     periodicTasks: periodicTasks(foundation, modules, { awayReport, bankWatch, ledger, learn }),

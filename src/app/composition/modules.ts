@@ -16,6 +16,8 @@ import { openMetrics } from '../../platform/http/metrics.ts';
 import { openWaits, realPause } from '../../platform/jobs/waits.ts';
 import { accessTokens } from '../../platform/keys/access-token.ts';
 import { openMailServer } from '../../platform/mail/mail-server.ts';
+import { exportSources } from '../sources/export-sources.ts';
+import { openExports } from '../../search/exports/port.ts';
 import { openReceipts } from '../../receipts/receipts.ts';
 import { openCharging } from '../../recurring/charging.ts';
 import { openConsentSeals } from '../../recurring/consent-seal.ts';
@@ -69,6 +71,7 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
     receipts,
     charging,
     consents,
+    exports: openExports(exportSources, { keys: keyring, clock, publicUrl }),
     timeline: timelineSources({ charging, consents, banks, merchants }),
     bindingRules: bindingRulesOf(config),
     payouts: openPayoutRules({ lookups, livemode, openingDepositMinor: BigInt(config.openingDepositMinor) }),

@@ -1,4 +1,5 @@
 // What people see in a browser: payers' pages, the console of merchants and operators, and the guides.
+import { addExportDownload } from '../../search/exports/download-route.ts';
 import { brandIn } from '../../checkout/brand.ts';
 import { addCheckoutRoutes } from '../../checkout/checkout-routes.ts';
 import { addConsentLinkRoutes } from '../../checkout/consent-link-routes.ts';
@@ -32,7 +33,13 @@ export function addPagesOfService(
   addPayersReturn(app, opened);
   addPayerPages(app, opened, pipeline.endpointDeps);
   addConsole(app, opened, pipeline);
+  addExportFiles(app, opened);
   addPages(app, opened.foundation.config.mode);
+}
+
+function addExportFiles(app: App, { foundation, modules }: Opened): void {
+  const { database: db, keyring: keys, log } = foundation;
+  addExportDownload(app, { db, keys, links: modules.exports.links, log });
 }
 
 /** Where a bank sends the browser after a challenge. */

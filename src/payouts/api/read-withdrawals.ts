@@ -1,5 +1,5 @@
 // Reads withdrawals: one by ID or external ID, or the list. Quotes are always refused.
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -51,7 +51,33 @@ export const findWithdrawal = endpoint({
   },
 });
 
+export const WithdrawalSearch = Type.Object({
+  ...PageQuery,
+  walletID: Type.Optional(AnyID),
+  identityID: Type.Optional(AnyID),
+  withdrawalID: Type.Optional(AnyID),
+  destinationID: Type.Optional(AnyID),
+  status: Type.Optional(WithdrawalStatus),
+  ...Moments,
+  currencyID: Type.Optional(CurrencyCode),
+});
+
 const storedAs = { Pending: 'sending', Succeeded: 'succeeded', Failed: 'failed' } as const;
+
+export function withdrawalsAsked(
+  partyId: string,
+  query: Omit<Static<typeof WithdrawalSearch>, 'limit' | keyof typeof Moments>,
+) {
+  return {
+    party_id: partyId,
+    wallet_id: query.walletID ?? null,
+    identity_id: query.identityID ?? null,
+    withdrawal_id: query.withdrawalID ?? null,
+    destination_id: query.destinationID ?? null,
+    currency: query.currencyID ?? null,
+    status: query.status === undefined ? null : storedAs[query.status as keyof typeof storedAs],
+  };
+}
 
 export const listWithdrawals = endpoint({
   operation: 'listWithdrawals',
@@ -60,32 +86,14 @@ export const listWithdrawals = endpoint({
   path: '/wallet/v0/withdrawals',
   tag: 'Withdrawals',
   summary: 'List your withdrawals, newest first',
-  query: Type.Object({
-    ...PageQuery,
-    walletID: Type.Optional(AnyID),
-    identityID: Type.Optional(AnyID),
-    withdrawalID: Type.Optional(AnyID),
-    destinationID: Type.Optional(AnyID),
-    status: Type.Optional(WithdrawalStatus),
-    ...Moments,
-    currencyID: Type.Optional(CurrencyCode),
-  }),
+  query: WithdrawalSearch,
   status: 200,
   response: pageSchema('WithdrawalPage', WithdrawalSchema),
   errors: ['invalidContinuationToken', 'invalidSearchRange'],
   handle: async ({ caller, query }, { db }: { db: Database }) => {
     const range = rangeOf(query);
     if (!range.ok) return range;
-    const filter = {
-      party_id: caller.partyId,
-      wallet_id: query.walletID ?? null,
-      identity_id: query.identityID ?? null,
-      withdrawal_id: query.withdrawalID ?? null,
-      destination_id: query.destinationID ?? null,
-      currency: query.currencyID ?? null,
-      status: query.status === undefined ? null : storedAs[query.status as keyof typeof storedAs],
-      ...range.value,
-    };
+    const filter = { ...withdrawalsAsked(caller.partyId, query), ...range.value };
     return listed(query, (page) => readList(db, { ...filter, ...page }), withdrawalBody);
   },
 });

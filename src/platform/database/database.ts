@@ -37,9 +37,9 @@ export type Database = {
   ): Promise<Values<R>[]>;
   /**
    * Retries deadlocks and serialisation failures from the start. Inside another transaction it is a savepoint, which can fail
-   * without failing the whole.
+   * without failing the whole, and never a snapshot, which reads of one moment alone.
    */
-  transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Database) => Promise<T>, of?: 'snapshot'): Promise<T>;
   /** For a single write: retried as a transaction is. Inside a transaction it is a savepoint. */
   withSavepoint<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Runs the effect once what was written is durable: immediately outside a transaction, after the commit inside one. */
@@ -199,10 +199,11 @@ export function databaseOn(options: {
   }
   const unanswered = holdUnanswered(async () => (await serverState()).commitsWait);
 
-  async function transaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+  async function transaction<T>(work: (tx: Database) => Promise<T>, of?: 'snapshot'): Promise<T> {
+    const begin = of === undefined ? 'begin' : 'begin isolation level repeatable read, read only';
     return retried(async () => {
       const effects: (() => void)[] = [];
-      const value = await withClient((client) => inTransaction(client, effects, work, runOn));
+      const value = await withClient((client) => inTransaction(client, effects, work, runOn, begin));
       for (const effect of effects) effect();
       return value;
     });
@@ -302,6 +303,7 @@ async function inTransaction<T>(
   effects: (() => void)[],
   work: (tx: Database) => Promise<T>,
   runOn: RunOn,
+  begin: string,
 ): Promise<T> {
   const tx: Database = {
     run: (statement, parameters) => runOn(client, statement, parameters),
@@ -311,7 +313,7 @@ async function inTransaction<T>(
   };
   let isCommitting = false;
   try {
-    await client.query('begin');
+    await client.query(begin);
     const value = await work(tx);
     isCommitting = true;
     const ended = await client.query('commit');

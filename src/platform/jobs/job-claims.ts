@@ -95,7 +95,7 @@ function statementsFor(table: string, keys: readonly string[], groupOfRow: strin
   // literal text and the time stands behind a select.
   const claim = (due: string, limit: string | number, leaseFrom: string) => `
     with due as (
-      select ${keys.join(', ')}, party_id, wake_at as due_at, ${group} as slot_group from ${table}
+      select ${[...new Set([...keys, 'party_id'])].join(', ')}, wake_at as due_at, ${group} as slot_group from ${table}
       where ${due} and (json_array_length(:full) = 0 or ${group} not in (select json_array_elements_text(:full)))
       order by wake_at limit ${limit} for update skip locked
     ), clocked as (

@@ -19,7 +19,7 @@ export type PeriodicTask = {
   readonly run: () => Promise<unknown>;
 };
 
-export type JobRunner<Rows = object> = Pick<Loop, 'attend' | 'whenIdle' | 'stop'> & {
+export type JobRunner<Rows = object> = Pick<Loop, 'attend' | 'whenIdle' | 'isStopping' | 'stop'> & {
   start(): void;
   /** Polls for due jobs now instead of at the next interval. */
   wake(): void;
@@ -111,6 +111,7 @@ export function openJobRunner<Rows extends object>({
     },
     attend: loop.attend,
     whenIdle: loop.whenIdle,
+    isStopping: loop.isStopping,
     advance: clocks.advance,
     kinds: tables.map(({ name }) => name),
     stuckJobs: () => stuckJobs(db, tables),

@@ -54,6 +54,11 @@ export function instantOnDay(day: number, secondOfDay: number, timeZone: string)
   return instantAt(shown.length > 0 ? Math.min(...shown) : wallMs - (offsets[0] ?? 0));
 }
 
+/** What the clocks of the zone are ahead of UTC at an instant. */
+export function offsetMsAt(instant: Instant, timeZone: string): number {
+  return timeZone === 'UTC' ? 0 : offsetAt(epochMsOf(instant), zoneNamed(timeZone));
+}
+
 function startMsOf(day: number, timeZone: string): number {
   if (timeZone === 'UTC') return day * dayMs;
   const zone = zoneNamed(timeZone);

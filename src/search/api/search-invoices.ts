@@ -1,5 +1,5 @@
 // Searches the invoices of a shop, also by what their payments have.
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { invoiceBody, InvoiceSchema } from '../../invoices/api/schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount } from '../../platform/http/schemas.ts';
@@ -17,6 +17,28 @@ import {
   type SearchDeps,
 } from './search-schema.ts';
 
+export const InvoiceSearch = Type.Object({
+  ...PageQuery,
+  ...PaymentQuery,
+  invoiceStatus: Type.Optional(Type.Enum(['unpaid', 'paid', 'fulfilled', 'cancelled'])),
+  invoiceAmount: Type.Optional(Amount),
+  invoiceAmountFrom: AmountBound,
+  invoiceAmountTo: AmountBound,
+});
+
+export function invoicesAsked(query: Static<typeof InvoiceSearch>) {
+  const { ofPlace, ofPayment } = conditionsOf(query);
+  return {
+    ...ofPlace,
+    ...ofPayment,
+    has_payment: query.paymentMethod !== undefined || Object.values(ofPayment).some((one) => one !== null),
+    invoice_status: query.invoiceStatus ?? null,
+    invoice_amount: minorOf(query.invoiceAmount),
+    amount_from: minorOf(query.invoiceAmountFrom),
+    amount_to: minorOf(query.invoiceAmountTo),
+  };
+}
+
 export const searchInvoices = endpoint({
   operation: 'searchInvoices',
   access: { scope: 'invoices:read' },
@@ -25,38 +47,23 @@ export const searchInvoices = endpoint({
   tag: 'Invoices',
   summary: 'Search invoices, newest first',
   params: ShopPath,
-  query: Type.Object({
-    ...PageQuery,
-    ...PaymentQuery,
-    invoiceStatus: Type.Optional(Type.Enum(['unpaid', 'paid', 'fulfilled', 'cancelled'])),
-    invoiceAmount: Type.Optional(Amount),
-    invoiceAmountFrom: AmountBound,
-    invoiceAmountTo: AmountBound,
-  }),
+  query: InvoiceSearch,
   status: 200,
   response: searchPage('InvoicePage', InvoiceSchema, {}),
   errors: searchErrors,
   handle: ({ caller, params, query, now }, deps: SearchDeps) => {
     const { partyId } = caller;
-    const { ofPlace, ofPayment } = conditionsOf(query);
     return searched(
       deps,
       { operation: 'searchInvoices', partyId, shopId: params.shopID, now, query, keys: searchKeys },
       ({ key, created_from, before_at, before: [before_invoice = ''] }) =>
         search(deps.db, key, {
-          ...ofPlace,
-          ...ofPayment,
-          has_payment:
-            query.paymentMethod !== undefined || Object.values(ofPayment).some((one) => one !== null),
+          ...invoicesAsked(query),
           party_id: partyId,
           shop_id: params.shopID,
           created_from,
           before_at,
           before_invoice,
-          invoice_status: query.invoiceStatus ?? null,
-          invoice_amount: minorOf(query.invoiceAmount),
-          amount_from: minorOf(query.invoiceAmountFrom),
-          amount_to: minorOf(query.invoiceAmountTo),
         }),
       {
         last: ({ createdAt, id }) => ({ createdAt, ids: [id] }),

@@ -1,5 +1,5 @@
 // Searches the payments of a shop.
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { PaymentSchema, paymentBody } from '../../payments/api/schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { searchPayments as search, searchKeys } from '../searches.store.ts';
@@ -16,6 +16,19 @@ import {
   type SearchDeps,
 } from './search-schema.ts';
 
+export const PaymentSearch = Type.Object({
+  ...PageQuery,
+  ...PaymentQuery,
+  paymentAmountFrom: AmountBound,
+  paymentAmountTo: AmountBound,
+});
+
+export function paymentsAsked(query: Static<typeof PaymentSearch>) {
+  const { ofPlace, ofPayment } = conditionsOf(query);
+  const amount_from = minorOf(query.paymentAmountFrom);
+  return { ...ofPlace, ...ofPayment, amount_from, amount_to: minorOf(query.paymentAmountTo) };
+}
+
 export const searchPayments = endpoint({
   operation: 'searchPayments',
   access: { scope: 'payments:read' },
@@ -24,33 +37,24 @@ export const searchPayments = endpoint({
   tag: 'Payments',
   summary: 'Search payments, newest first',
   params: ShopPath,
-  query: Type.Object({
-    ...PageQuery,
-    ...PaymentQuery,
-    paymentAmountFrom: AmountBound,
-    paymentAmountTo: AmountBound,
-  }),
+  query: PaymentSearch,
   status: 200,
   response: searchPage('PaymentPage', PaymentSchema, {}),
   errors: searchErrors,
   handle: ({ caller, params, query, now }, deps: SearchDeps) => {
     const { partyId } = caller;
-    const { ofPlace, ofPayment } = conditionsOf(query);
     return searched(
       deps,
       { operation: 'searchPayments', partyId, shopId: params.shopID, now, query, keys: searchKeys },
       ({ key, created_from, before_at, before: [before_invoice = '', before_payment = ''] }) =>
         search(deps.db, key, {
-          ...ofPlace,
-          ...ofPayment,
+          ...paymentsAsked(query),
           party_id: partyId,
           shop_id: params.shopID,
           created_from,
           before_at,
           before_invoice,
           before_payment,
-          amount_from: minorOf(query.paymentAmountFrom),
-          amount_to: minorOf(query.paymentAmountTo),
         }),
       {
         last: ({ createdAt, invoiceId, id }) => ({ createdAt, ids: [invoiceId, id] }),

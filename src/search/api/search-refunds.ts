@@ -1,5 +1,5 @@
 // Searches the refunds of a shop.
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { namedRefundBody, RefundSearchResult, RefundStatusSchema } from '../../payments/api/refund-schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { EntityID } from '../../platform/http/schemas.ts';
@@ -14,6 +14,30 @@ import {
   type SearchDeps,
 } from './search-schema.ts';
 
+export const RefundSearch = Type.Object({
+  ...PageQuery,
+  paymentID: PaymentQuery.paymentID,
+  rrn: PaymentQuery.rrn,
+  approvalCode: Type.Optional({ ...EntityID, description: 'That of the payment.' }),
+  refundID: Type.Optional(EntityID),
+  refundStatus: Type.Optional(RefundStatusSchema),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 10_000, description: 'Better: `continuationToken`.' }),
+  ),
+});
+
+export function refundsAsked(query: Static<typeof RefundSearch>) {
+  return {
+    invoice_id: query.invoiceID ?? null,
+    external_id: query.externalID ?? null,
+    payment_id: query.paymentID ?? null,
+    refund_id: query.refundID ?? null,
+    status: query.refundStatus ?? null,
+    rrn: query.rrn ?? null,
+    approval_code: query.approvalCode ?? null,
+  };
+}
+
 export const searchRefunds = endpoint({
   operation: 'searchRefunds',
   access: { scope: 'payments:read' },
@@ -22,17 +46,7 @@ export const searchRefunds = endpoint({
   tag: 'Refunds',
   summary: 'Search refunds, newest first',
   params: ShopPath,
-  query: Type.Object({
-    ...PageQuery,
-    paymentID: PaymentQuery.paymentID,
-    rrn: PaymentQuery.rrn,
-    approvalCode: Type.Optional({ ...EntityID, description: 'That of the payment.' }),
-    refundID: Type.Optional(EntityID),
-    refundStatus: Type.Optional(RefundStatusSchema),
-    offset: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 10_000, description: 'Better: `continuationToken`.' }),
-    ),
-  }),
+  query: RefundSearch,
   status: 200,
   response: searchPage('RefundPage', RefundSearchResult, {
     totalCount: Type.Integer({ description: 'In all pages. 10000 stands for any larger number.' }),
@@ -49,13 +63,7 @@ export const searchRefunds = endpoint({
             party_id: partyId,
             shop_id: params.shopID,
             created_from,
-            invoice_id: query.invoiceID ?? null,
-            external_id: query.externalID ?? null,
-            payment_id: query.paymentID ?? null,
-            refund_id: query.refundID ?? null,
-            status: query.refundStatus ?? null,
-            rrn: query.rrn ?? null,
-            approval_code: query.approvalCode ?? null,
+            ...refundsAsked(query),
           },
           page: {
             before_at,

@@ -1096,6 +1096,22 @@ export const expectations: Record<string, Row> = {
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },
+  createExport: {
+    scope: 'payments:read',
+    request: ({ shopId }) =>
+      post('/v2/analytics/exports', {
+        ...{ of: 'refunds', shopID: shopId },
+        ...{ fromTime: '2026-01-01T00:00:00Z', toTime: '2026-12-31T00:00:00Z' },
+      }),
+    toKey: { own: { status: 202 }, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getExport: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`/v2/analytics/exports/${invoiceId}`),
+    toKey: always({ status: 404, body: { message: 'Export not found', hint: expect.any(String) } }),
+    toOtherTokens: unauthorized,
+  },
   getCurrentBalances: {
     scope: 'payments:read',
     request: ({ shopId }) => get(`/v2/analytics/balances/current?shopID=${shopId}`),

@@ -265,6 +265,11 @@ export const errorCatalogue = {
         'Send `fromTime` and `toTime` at most 366 days apart, or one of `invoiceID`, `externalID`, `rrn`, `customerID` and `payerEmail`. ' +
         'A search that takes more than two seconds is refused, too: the `hint` says which it was.',
     },
+    tooManyExports: {
+      message: 'Three exports are being made, or a hundred are kept. Wait until one is ready or has expired.',
+      advice:
+        'A party has three exports made at a time, and a hundred files. Read the exports you have ordered; each file is deleted after seven days.',
+    },
     invalidResourceToken: {
       errorType: 'InvalidResourceToken',
       message: 'Specified resource token is invalid',
@@ -329,6 +334,10 @@ export const errorCatalogue = {
     consentLinkNotFound: {
       message: 'Consent link not found',
       advice: 'Check the ID. The creation of the link returned it.',
+    },
+    exportNotFound: {
+      message: 'Export not found',
+      advice: 'Check the ID. An export is deleted seven days after it is made; order it again then.',
     },
     subscriptionNotFound: {
       message: 'Subscription not found',

@@ -1,0 +1,105 @@
+// mandate export orders for a merchant what the API does, and saves a whole file or none.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/database/test-cluster.ts';
+import { commandLine } from '../../../test/support/processes/command-line.ts';
+import {
+  startTestService,
+  type Merchant,
+  type TestService,
+} from '../../../test/support/service/test-service.ts';
+import { makeInvoice } from '../../../test/support/worlds/invoices.ts';
+
+let service: TestService;
+let merchant: Merchant;
+const temporary = temporaryFolder();
+const whole = ['--since', '2026-01-01T00:00:00Z', '--until', '2026-12-31T00:00:00Z'];
+beforeAll(async () => {
+  service = await startTestService();
+  merchant = await service.createMerchant();
+  for (const amount of [100, 200]) await makeInvoice(service, merchant, { amount });
+});
+afterAll(async () => {
+  await service.close();
+  await temporary.remove();
+});
+
+const run = (...args: string[]) =>
+  commandLine(['export', ...args], {
+    DATABASE_URL: service.testDatabase.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+const party = () => ['--party', merchant.partyId];
+async function ordered(...more: string[]): Promise<string> {
+  const { output, errors, code } = await run(
+    'order',
+    'invoices',
+    ...party(),
+    '--shop',
+    'TEST',
+    ...whole,
+    ...more,
+  );
+  expect(code, errors).toBe(0);
+  await service.search.whenIdle();
+  // The command is not on the clock of the test.
+  service.clock.set(Date.now() + 60_000);
+  service.jobs.wake();
+  await service.jobs.whenIdle();
+  return output.trim();
+}
+
+test('an export is ordered, listed and saved, once to a file', async () => {
+  const id = await ordered('--filter', 'invoiceAmountFrom=150');
+  const { output } = await run('list', ...party());
+  expect(output).toMatch(new RegExp(`${id} +invoices +TEST +ready +1 +operator`));
+  const [listed] = JSON.parse((await run('list', ...party(), '--json')).output);
+  expect(listed).toMatchObject({ id, of: 'invoices', shopId: 'TEST', status: 'ready', rows: 1 });
+  const out = join(temporary.folder, 'invoices.csv');
+  expect(await run('save', id, ...party(), '--out', out)).toMatchObject({
+    code: 0,
+    output: `Saved 1 rows to ${out}.\n`,
+  });
+  expect(readFileSync(out, 'utf8')).toMatch(/^createdAt,createdAtLocal,shopID,.*\r\n.*,200,2\.00,/);
+  expect((await run('save', id, ...party(), '--out', out)).errors).toContain('exists');
+});
+
+test('a file that is not as it was made is not saved', async () => {
+  const id = await ordered();
+  const out = join(temporary.folder, 'damaged.csv');
+  await service.testDatabase.database.withClient((client) =>
+    client.query(`update export set sha256 = repeat('0', 64) where export_id = $1`, [id]),
+  );
+  const { code, errors } = await run('save', id, ...party(), '--out', out);
+  expect({ code, errors }).toMatchObject({ code: 1, errors: expect.stringContaining('is not the one') });
+  expect([out, `${out}.part`].filter(existsSync)).toEqual([]);
+  writeFileSync(`${out}.part`, 'of another program');
+  expect((await run('save', id, ...party(), '--out', out)).code).toBe(1);
+  expect(readFileSync(`${out}.part`, 'utf8')).toBe('of another program');
+});
+
+describe('a wrong argument is named', () => {
+  test.each([
+    [['order', 'cards', '--party', 'P', '--since', '1d'], /"cards" cannot be exported/],
+    [['order', 'payments', '--party', 'P', '--since', '1d'], /Party P not found/],
+    [['order', 'payments', '--party', 'OWN', '--since', '1d'], /shopID/],
+    [['order', 'payments', '--party', 'OWN', '--shop', 'S', '--since', '1d'], /Shop not found/],
+    [['order', 'payments', '--party', 'OWN', '--shop', 'TEST', '--since', 'x'], /--since is "x"/],
+    [['order', 'payments', '--party', 'OWN', '--shop', 'TEST', '--since', '400d'], /366 days/],
+    [
+      ['order', 'payments', '--party', 'OWN', '--shop', 'TEST', '--since', '1d', '--filter', 'x'],
+      /--filter is "x"/,
+    ],
+    [
+      ['order', 'payments', '--party', 'OWN', '--shop', 'TEST', '--since', '1d', '--filter', 'x=1'],
+      /filters/,
+    ],
+    [['save', 'E', '--party', 'OWN', '--out', '/nowhere/x'], /Export E not found/],
+    [['list', '--party', 'P'], /Party P not found/],
+  ])('%j', async (args, says) => {
+    const given = args.map((arg) => (arg === 'OWN' ? merchant.partyId : arg));
+    const { code, errors } = await run(...given);
+    expect({ code, errors }).toMatchObject({ code: 1, errors: expect.stringMatching(says) });
+  });
+});

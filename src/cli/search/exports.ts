@@ -1,0 +1,156 @@
+// mandate export: orders CSV files for a merchant, and saves them.
+import { createHash } from 'node:crypto';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { exportSources } from '../../app/sources/export-sources.ts';
+import { defined } from '../../defined.ts';
+import { livemodeOf } from '../../livemode.ts';
+import { openMerchants } from '../../merchants/merchants.ts';
+import {
+  exportedKinds,
+  statusOf,
+  type Export,
+  type ExportedKind,
+} from '../../search/exports/domain/export.ts';
+import { readExportFile } from '../../search/exports/export-file.ts';
+import { exportsOf, findExport } from '../../search/exports/exports.store.ts';
+import { openOrderExport, type AskedExport } from '../../search/exports/order-export.ts';
+import { printTable, refusalText, requireParty, withFoundation } from '../foundation.ts';
+import { printJson } from '../json-members.ts';
+import { moment } from '../option-values.ts';
+
+type OrderOptions = {
+  readonly party: string;
+  readonly shop?: string;
+  readonly since: string;
+  readonly until?: string;
+  readonly filter?: readonly string[];
+  readonly timeZone?: string;
+  readonly delimiter?: AskedExport['delimiter'];
+  readonly byteOrderMark?: true;
+};
+
+export async function orderExport(what: string, options: OrderOptions): Promise<void> {
+  const of = exportedKinds.find((kind) => kind === what);
+  if (!of) throw new Error(`"${what}" cannot be exported. Use one of ${exportedKinds.join(', ')}.`);
+  const filters = filtersOf(of, options.filter ?? []);
+  const id = await withFoundation(async ({ database, ports: { clock, ids }, config }) => {
+    const party = await requireParty(database, options.party);
+    const merchants = openMerchants(database.lookups, clock, livemodeOf(config.mode));
+    const now = merchants.timeOf(party);
+    const { shop: shopID, timeZone, delimiter, byteOrderMark } = options;
+    const asked = {
+      of,
+      fromTime: moment('--since', options.since, now),
+      toTime: options.until === undefined ? now : moment('--until', options.until, now),
+      filters,
+      ...defined({ shopID, timeZone, delimiter, byteOrderMark }),
+    };
+    const by = { partyId: party.id, madeBy: 'operator', now };
+    const ordered = await openOrderExport(exportSources)({ db: database, ids, merchants }, asked, by);
+    if (!ordered.ok) throw new Error(refusalText(ordered.refusal));
+    return ordered.value.id;
+  });
+  console.log(id);
+  console.error(
+    `Once it is ready, save it with "mandate export save ${id} --party ${options.party} --out <file>".`,
+  );
+}
+
+/** Numbers where the search takes numbers. */
+function filtersOf(of: ExportedKind, given: readonly string[]): Record<string, unknown> {
+  const known: Readonly<Record<string, { readonly type?: string }>> = exportSources[of].filters.properties;
+  return Object.fromEntries(
+    given.map((text) => {
+      const [, name, value] = /^(\w+)=(.*)$/s.exec(text) ?? [];
+      if (name === undefined || value === undefined)
+        throw new Error(`--filter is "${text}". Use <name>=<value>, such as paymentStatus=failed.`);
+      const isNumber = known[name]?.type === 'integer' && /^-?\d{1,15}$/.test(value);
+      return [name, isNumber ? Number(value) : value];
+    }),
+  );
+}
+
+export async function listExports(options: { readonly party: string; readonly json?: true }): Promise<void> {
+  const found = await withFoundation(async ({ database }) => {
+    await requireParty(database, options.party);
+    return exportsOf(database, options.party);
+  });
+  if (options.json) return printJson('export list', found.map(shownOf));
+  if (found.length === 0)
+    return console.log(`Party ${options.party} has no export. Order one with "mandate export order".`);
+  printTable(
+    ['export', 'of', 'shop', 'status', 'rows', 'made by', 'ordered', 'expires'],
+    found
+      .map(shownOf)
+      .map(({ id, of, shopId, status, rows, error, madeBy, createdAt, expiresAt }) => [
+        id,
+        of,
+        shopId ?? '',
+        error ?? status,
+        String(rows),
+        madeBy,
+        createdAt.slice(0, 19),
+        expiresAt?.slice(0, 19) ?? '',
+      ]),
+  );
+}
+
+function shownOf(found: Export) {
+  const { id, terms, rows, bytes, madeBy, createdAt, asOf, sha256, failure, expiresAt } = found;
+  const { of, shopId } = terms;
+  return {
+    id,
+    of,
+    status: statusOf(found),
+    rows: Number(rows),
+    bytes: Number(bytes),
+    madeBy,
+    createdAt,
+    ...defined({
+      shopId,
+      asOf,
+      sha256,
+      error: failure,
+      expiresAt,
+    }),
+  };
+}
+
+export async function saveExport(
+  id: string,
+  { party, out }: { readonly party: string; readonly out: string },
+): Promise<void> {
+  const rows = await withFoundation(async ({ database, keyring }) => {
+    const found = await findExport(database, party, id);
+    if (!found)
+      throw new Error(`Export ${id} not found. List exports with "mandate export list --party ${party}".`);
+    if (found.sha256 === undefined)
+      throw new Error(`Export ${id} is ${statusOf(found)}, so it has no file yet.`);
+    if (await stat(out).catch(() => undefined)) throw new Error(`${out} exists. Give --out a new file.`);
+    await saveWhole(readExportFile({ db: database, keys: keyring }, found), found.sha256, out);
+    return found.rows;
+  });
+  console.log(`Saved ${rows} rows to ${out}.`);
+}
+
+/** Under another name until it is whole. */
+async function saveWhole(content: AsyncIterable<Buffer>, sha256: string, out: string): Promise<void> {
+  const part = `${out}.part`;
+  const hash = createHash('sha256');
+  const file = await open(part, 'wx', 0o600);
+  try {
+    for await (const piece of content) {
+      hash.update(piece);
+      await file.writeFile(piece);
+    }
+    await file.sync();
+    if (hash.digest('hex') !== sha256)
+      throw new Error('The file is not the one that was made. Order it again.');
+    await rename(part, out);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,44 @@
+// Orders a file of what a search finds.
+import { endpoint } from '../../../platform/http/endpoint.ts';
+import type { Database } from '../../../platform/database/database.ts';
+import type { Ids } from '../../../ids.ts';
+import type { Merchants } from '../../../merchants/merchants.ts';
+import { accept } from '../../../refusal.ts';
+import type { Exports } from '../../exports/port.ts';
+import { exportBody, ExportParams, ExportSchema, mayExport } from './export-schema.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly merchants: Merchants;
+  readonly exports: Exports;
+  readonly jobs: { wake(): void };
+};
+
+export const createExport = endpoint({
+  operation: 'createExport',
+  access: { scope: 'payments:read' },
+  method: 'POST',
+  path: '/v2/analytics/exports',
+  tag: 'Analytics',
+  summary: 'Order a CSV file of what a search finds',
+  body: ExportParams,
+  bodyExample: {
+    of: 'payments',
+    shopID: 'TEST',
+    fromTime: '2026-01-01T00:00:00Z',
+    toTime: '2027-01-01T00:00:00Z',
+  },
+  status: 202,
+  response: ExportSchema,
+  isOwnParty: ({ caller, body }) => mayExport(caller, body.of),
+  errors: ['shopNotFound', 'searchTooWide', 'tooManyExports'],
+  handle: async ({ caller, body, now }, { db, ids, merchants, exports, jobs }: Deps) => {
+    const madeBy = caller.kind === 'apiKey' ? caller.keyId : caller.kind;
+    const by = { partyId: caller.partyId, madeBy, now };
+    const ordered = await exports.order({ db, ids, merchants }, body, by);
+    if (!ordered.ok) return ordered;
+    db.afterCommit(() => jobs.wake());
+    return accept(exportBody(ordered.value, exports.links));
+  },
+});

@@ -1,0 +1,14 @@
+// What the rest of the program uses of exports.
+import { openOrderExport, type OrderExport } from './order-export.ts';
+import { openFileLinks, type FileLinks } from './file-links.ts';
+import type { ExportSources } from './source.ts';
+
+export type Exports = {
+  readonly sources: ExportSources;
+  readonly order: OrderExport;
+  readonly links: FileLinks;
+};
+
+export function openExports(sources: ExportSources, links: Parameters<typeof openFileLinks>[0]): Exports {
+  return { sources, order: openOrderExport(sources), links: openFileLinks(links) };
+}

@@ -1,0 +1,110 @@
+// The job of an export: writes its file from one snapshot, and deletes it once it has expired. What a run
+// that ends early has written cannot be fetched, and the next one begins again.
+import { epochMsOf, laterBy, type Clock, type Instant } from '../../clock.ts';
+import { codeOf } from '../../error-code.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { leaseMs, type Job } from '../../platform/jobs/job-table.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { LastRow } from '../page-tokens.ts';
+import { freshness } from '../position.store.ts';
+import { fileLifeMs, maxRows, type Export } from './domain/export.ts';
+import { openExportFile, type FileKeys, type WrittenFile } from './export-file.ts';
+import { exportLines } from './export-lines.ts';
+import { deleteExport, findExport, rescheduleExport, storeExportEnd, storeRun } from './exports.store.ts';
+import type { ExportSources } from './source.ts';
+
+export type ExportJobDeps = {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly keys: FileKeys;
+  readonly sources: ExportSources;
+  /** A node that stops leaves the export to another one. */
+  readonly isStopping: () => boolean;
+};
+
+const pageRows = 1_000;
+/** While everything is copied again, rows may lack. */
+const afterRebuildMs = 5_000;
+const canceled = '57014';
+
+export async function runExportJob(
+  deps: ExportJobDeps,
+  { key: [partyId = '', exportId = ''], clock }: Pick<Job, 'key' | 'clock'>,
+): Promise<void> {
+  const { db, log } = deps;
+  const of = await findExport(db, partyId, exportId);
+  if (!of) return;
+  const { expiresAt } = of;
+  if (expiresAt !== undefined) {
+    if (expiresAt > clock.now()) return rescheduleExport(db, of, of.run, expiresAt);
+    return deleteExport(db, of);
+  }
+  const startedAtMs = epochMsOf(clock.now());
+  const written = await writeFile(deps, of, clock);
+  if (typeof written === 'string') return;
+  const { rows, bytes } = written;
+  const durationMs = epochMsOf(clock.now()) - startedAtMs;
+  const kind = of.terms.of;
+  log.info({ export: of.id, party: of.partyId, kind, rows, bytes, durationMs }, 'export ready');
+}
+
+type Unwritten = 'postponed' | 'failed' | 'superseded';
+
+async function writeFile(deps: ExportJobDeps, of: Export, clock: Clock): Promise<WrittenFile | Unwritten> {
+  const { db } = deps;
+  // Before the snapshot, which has everything that was there by then.
+  const now = clock.now();
+  const runs = { last: of.run };
+  const fail = async (failure: 'tooManyRows' | 'tooWide') => {
+    await storeExportEnd(db, of, runs.last, { failure, expiresAt: laterBy(clock.now(), fileLifeMs) });
+    return 'failed' as const;
+  };
+  try {
+    return await db.transaction(async (tx) => {
+      const { asOf, isRebuilding } = await freshness(tx, of.partyId, now);
+      if (isRebuilding) return postpone(db, of, of.run, laterBy(now, afterRebuildMs));
+      const run = await storeRun(db, of, laterBy(clock.now(), leaseMs));
+      if (run === undefined) return 'superseded';
+      runs.last = run;
+      const file = openExportFile(deps, { of, run, clock });
+      const ended = await writeRows(deps, tx, of, file);
+      if (ended === 'stopped') return postpone(db, of, run, clock.now());
+      if (ended === 'tooManyRows') return fail(ended);
+      const written = ended === 'superseded' ? undefined : await file.end();
+      if (!written) return 'superseded';
+      const expiresAt = laterBy(clock.now(), fileLifeMs);
+      const { sha256 } = written;
+      return (await storeExportEnd(db, of, run, { asOf, sha256, expiresAt })) ? written : 'superseded';
+    }, 'snapshot');
+  } catch (error) {
+    if (codeOf(error) === canceled) return fail('tooWide');
+    throw error;
+  }
+}
+
+async function postpone(db: Database, of: Export, run: number, until: Instant): Promise<'postponed'> {
+  await rescheduleExport(db, of, run, until);
+  return 'postponed';
+}
+
+/** In pages, so that neither the node nor PostgreSQL holds more than one. */
+async function writeRows(
+  { sources, isStopping }: ExportJobDeps,
+  tx: Database,
+  { partyId, terms }: Export,
+  file: ReturnType<typeof openExportFile>,
+): Promise<'whole' | 'stopped' | 'tooManyRows' | 'superseded'> {
+  const source = sources[terms.of];
+  const { heading, linesOf } = exportLines(source, terms);
+  if (!(await file.write(heading, 0))) return 'superseded';
+  let rowCount = 0n;
+  for (let after: LastRow | undefined; ;) {
+    if (isStopping()) return 'stopped';
+    const page = await source.page(tx, { partyId, terms, limit: pageRows }, after);
+    rowCount += BigInt(page.rows.length);
+    if (rowCount > maxRows) return 'tooManyRows';
+    if (!(await file.write(linesOf(page.rows), page.rows.length))) return 'superseded';
+    if (page.rows.length < pageRows) return 'whole';
+    after = page.last;
+  }
+}
