@@ -64,6 +64,7 @@ import {
   getPaymentsCount,
   getPaymentsToolDistribution,
 } from '../search/api/sums/payment-sums.ts';
+import { getPayoutSums } from '../search/api/sums/payout-sums.ts';
 import { getRefundsAmount } from '../search/api/sums/refund-sums.ts';
 import { getBindingTimeline } from '../timeline/api/get-binding-timeline.ts';
 import { getCustomerRecurringTimeline, getRecurringTimeline } from '../timeline/api/get-series-timelines.ts';
@@ -177,6 +178,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   getPaymentsSplitCount, //   GET  /v2/analytics/payments/split-count
   getPaymentsToolDistribution, // GET  /v2/analytics/payments-tool
   getRefundsAmount, //        GET  /v2/analytics/refunds/amount
+  getPayoutSums, //           GET  /v2/analytics/payouts
   getCurrentBalances, //      GET  /v2/analytics/balances/current
   getCurrentShopBalances, //  GET  /v2/analytics/balances/current-shop-balances
 

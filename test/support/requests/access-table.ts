@@ -1078,6 +1078,12 @@ export const expectations: Record<string, Row> = {
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },
+  getPayoutSums: {
+    scope: 'payouts:read',
+    request: () => get(`/v2/analytics/payouts?${sumTimes}`),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
   getCurrentBalances: {
     scope: 'payments:read',
     request: ({ shopId }) => get(`/v2/analytics/balances/current?shopID=${shopId}`),
