@@ -457,6 +457,7 @@ export function buildService(
   const failuresPerMinute = () => rateLimit(maxFailures / 60, maxFailures, monotonicMs);
   const consentLinks = openConsentLinks({ ...confirming, consents, publicUrl });
   const networksFor = acceptedNetworks(banks);
+  const turnsOf = (part: number) => openTurns(Math.max(1, Math.floor(config.databaseConnections / part)));
   const context: AppContext = {
     db: database,
     clock,
@@ -468,7 +469,7 @@ export function buildService(
       ofAll: hourly(config.templateInvoicesPerHourInAll),
     }),
     pageTokens: openPageTokens(keyring, clock),
-    searchTurns: openTurns(Math.max(1, Math.floor(config.databaseConnections / 3))),
+    searchTurns: turnsOf(3),
     merchants,
     cards,
     cardTesting,
@@ -599,7 +600,8 @@ export function buildService(
   });
   addConsoleRoutes(app, {
     sessions: consoleSessions,
-    pipeline,
+    // People who look wait for each other, and not for the searches of the merchant's server.
+    pipeline: { ...pipeline, endpointDeps: { ...context, searchTurns: turnsOf(10) } },
     endpoints: consoleEndpoints,
     operatorViews: operatorViews({ database, clock, jobs }),
     merchants,

@@ -93,7 +93,6 @@ export type Changed = { readonly invoiceIds: readonly string[]; readonly withdra
 
 /** As they are now. A repeat changes nothing. */
 export async function copyChanged(tx: Database, { invoiceIds, withdrawalIds }: Changed): Promise<void> {
-  if (invoiceIds.length > 0)
-    for (const copy of copiesOfInvoices) await tx.run(copy, { ids: invoiceIds });
+  if (invoiceIds.length > 0) for (const copy of copiesOfInvoices) await tx.run(copy, { ids: invoiceIds });
   if (withdrawalIds.length > 0) await tx.run(copyOfPayouts, { ids: withdrawalIds });
 }

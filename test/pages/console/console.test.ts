@@ -34,7 +34,7 @@ describeInBrowser('the console', () => {
     );
     page = await world.open(`${world.address}/console/enter#${link.credential}`);
     await page.getByRole('button', { name: 'Open the console' }).click();
-    await expectHeading('Payments');
+    await expectHeading('Today');
     cookies = await page.context().cookies();
   });
   afterAll(() => world?.close());
@@ -160,8 +160,9 @@ describeInBrowser('the console', () => {
     page = await world.openAlone(link);
     expect(page.url()).toBe(`${world.address}/console/enter`);
     await page.getByRole('button', { name: 'Open the console' }).click();
-    await expectHeading('Payments');
+    await expectHeading('Today');
     expect(await page.locator('nav a').allInnerTexts()).toEqual([
+      'Today',
       'Payments',
       'Payouts',
       'Webhooks',
@@ -200,7 +201,7 @@ describeInBrowser('the console', () => {
     );
     page = await world.open(`${address}/console/enter#${credential}`);
     await page.getByRole('button', { name: 'Open the console' }).click();
-    await expectHeading('Payments');
+    await expectHeading('Today');
   }
 
   test('is one response of at most 60 KB', async () => {
@@ -286,7 +287,7 @@ describeInBrowser('the console', () => {
     expect(await obstacles(page, { sizes })).toEqual([]);
     await page.getByLabel('ID of the merchant').fill(world.merchant.partyId);
     await page.getByRole('button', { name: 'Show' }).click();
-    await expectHeading('Payments');
+    await expectHeading('Today');
     await page.getByRole('link', { name: 'Payouts' }).click();
     await expectHeading('Payouts');
     expect(new URL(page.url()).search).toBe(`?party=${world.merchant.partyId}`);
@@ -300,6 +301,8 @@ describeInBrowser('the console', () => {
   });
 
   test.each([
+    ['/today', 'Today'],
+    ['/today?until=2020-01-01', 'Today'],
     ['/payments', 'Payments'],
     ['payment', 'Payment'],
     ['declined', 'Payment'],
