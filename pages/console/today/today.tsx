@@ -67,7 +67,12 @@ function OfShops({ shops }: { readonly shops: readonly Shop[] }) {
   if (!first) return <Empty text={say().none} />;
   return (
     <>
-      <Form shops={shops} shop={one} currency={currency} />
+      <Form
+        shops={shops}
+        shop={one}
+        currency={currency}
+        last={figures.is === 'there' ? figures.value.range.until : (until ?? '')}
+      />
       <Whole of={figures}>{(found) => <Found figures={found} shop={one} />}</Whole>
     </>
   );
@@ -133,10 +138,11 @@ function Form(props: {
   readonly shops: readonly Shop[];
   readonly shop: Shop | undefined;
   readonly currency: string;
+  readonly last: string;
 }) {
-  const { shops, shop, currency } = props;
+  const { shops, shop, currency, last } = props;
   const { payments: words, today } = say();
-  const { days, until = '' } = place.value.query;
+  const { days } = place.value.query;
   const currencies = [...new Set(shops.map((one) => one.currency))];
   const choose = (value: string) => {
     const [kind, name] = [value.slice(0, 1), value.slice(1)];
@@ -171,7 +177,7 @@ function Form(props: {
         </label>
         <label>
           {today.until}
-          <input type="date" value={until} onChange={(event) => filter({ until: chosenIn(event) })} />
+          <input type="date" value={last} onChange={(event) => filter({ until: chosenIn(event) })} />
         </label>
       </div>
     </form>

@@ -50,7 +50,7 @@ export function Frame(props: { readonly session: SessionFacts; readonly children
       </header>
       <main id="main" tabIndex={-1}>
         {props.children}
-        <Zone />
+        {page !== 'today' && <Zone />}
       </main>
     </div>
   );

@@ -217,6 +217,44 @@ describeInBrowser('the console', () => {
     expect(cookies).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
   });
 
+  test('shows what came in, and a table behind each drawing', async () => {
+    await show('/today?currency=RUB');
+    const numbers = (await page.locator('.numbers').innerText()).replaceAll('\u00a0', ' ');
+    expect(numbers).toMatch(/Captured\s+3,040\.00 RUB/);
+    expect(numbers).toMatch(/Refunded\s+10\.00 RUB/);
+    expect(numbers).toMatch(/Approved\s+3 of 4/);
+    expect(numbers).toMatch(/Pending: 999\.16 RUB/);
+    const plots = page.locator('.plot');
+    expect(await plots.locator('h2').allInnerTexts()).toEqual([
+      'Payments over time',
+      'Approval rate',
+      'Declines',
+      'Recovery',
+    ]);
+    const summary = plots.first().locator('summary');
+    await summary.focus();
+    await page.keyboard.press('Enter');
+    const table = page.getByRole('table', { name: 'Payments over time' });
+    const last = (await table.locator('tbody tr').last().innerText()).replaceAll('\u00a0', ' ');
+    expect(last).toMatch(/not over\)\s+3\s+0\s+0\s+1\s+/);
+    expect(await plots.nth(2).innerText()).toMatch(/Not enough money: the payer can pay later\s+1/);
+    expect(await obstacles(page, { sizes })).toEqual([]);
+  });
+
+  test('keeps the days in the address, and a link to them for a colleague', async () => {
+    await show('/today');
+    await page.getByLabel('Period').selectOption('1');
+    await settled();
+    expect(new URL(page.url()).search).toBe('?days=1');
+    await page.getByRole('link', { name: 'Link to these days' }).click();
+    await settled();
+    const { searchParams } = new URL(page.url());
+    expect([...searchParams.keys()]).toEqual(['currency', 'days', 'until']);
+    expect(await page.getByLabel('Last day').inputValue()).toBe(searchParams.get('until'));
+    page = await world.open(`${world.address}/console/today?days=7&until=2020-02-01`);
+    await page.getByText('No payment in these days.').waitFor();
+  });
+
   test.each([
     ['0002', 'last four digits', 1],
     ['eve@example.com', 'e-mail', 1],

@@ -11,6 +11,7 @@ describeInBrowser('pictures of the console', () => {
   beforeAll(async () => {
     world = await startCheckoutWorld();
     world.service.clock.set(Date.parse('2026-11-27T14:20:00Z'));
+    await world.service.search.whenIdle();
     await fillSums(world);
     await enter(world);
   });
@@ -24,7 +25,10 @@ describeInBrowser('pictures of the console', () => {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
       if (folder !== undefined)
-        await page.screenshot({ path: join(folder, `console-today-${width}-${colorScheme}.png`), fullPage: true });
+        await page.screenshot({
+          path: join(folder, `console-today-${width}-${colorScheme}.png`),
+          fullPage: true,
+        });
     }
     await page.emulateMedia({ colorScheme: 'light' });
   });
