@@ -605,6 +605,12 @@ export function buildService(
     endpoints: consoleEndpoints,
     operatorViews: operatorViews({ database, clock, jobs }),
     merchants,
+    isOfMode: async (partyId, ids) => {
+      const { shopID, invoiceID } = ids as Record<string, string | undefined>;
+      const shopId = shopID ?? (invoiceID === undefined ? undefined : (await invoiceOf(invoiceID))?.shopId);
+      const shop = (await merchants.shops(partyId)).find(({ id }) => id === shopId);
+      return shop === undefined || shop.livemode === livemodeOf(config.mode);
+    },
     requests: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
     failures: failuresPerMinute(),
   });

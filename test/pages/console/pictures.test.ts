@@ -1,16 +1,26 @@
 // Takes the pictures of docs/console.md: PICTURES=docs/images npx vitest run test/pages/console/pictures.test.ts
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../../support/processes/browser.ts';
 import { startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/checkout-world.ts';
 
+/** Without it they are drawn and thrown away, so that this file still works when they are wanted. */
 const folder = process.env['PICTURES'];
+const emptyCard = '4000000000000002';
 
-describeInBrowser('pictures of the console', () => {
+describeInBrowser('the pictures of the console', () => {
   let world: CheckoutWorld;
+  let declined: string;
   beforeAll(async () => {
     world = await startCheckoutWorld();
     world.service.clock.set(Date.parse('2026-11-27T14:20:00Z'));
+    const { token, session } = await world.tokenize(emptyCard);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, paymentSession: session };
+    const contactInfo = { email: 'eve@example.com' };
+    const invoice = { amount: 149_000, product: 'Coffee for a month' };
+    ({ id: declined } = await world.pay(emptyCard, { payer: { ...payer, contactInfo } }, invoice));
+    await world.service.jobs.whenIdle();
     await world.service.search.whenIdle();
     await fillSums(world);
     await enter(world);
@@ -18,30 +28,36 @@ describeInBrowser('pictures of the console', () => {
   afterAll(() => world?.close());
   afterEach(() => world.leave());
 
-  test.each([360, 768, 1280])('%i px wide', async (width) => {
+  async function take(page: Page, name: string, looks: { width: number; height: number; dark?: true }) {
+    const { dark, ...size } = looks;
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+    const picture = await page.screenshot(folder === undefined ? {} : { path: join(folder, name) });
+    expect(picture.length).toBeGreaterThan(10_000);
+    await page.emulateMedia({ colorScheme: 'light' });
+  }
+
+  test('show Today', async () => {
     const page = await world.open(`${world.address}/console/today`);
     await page.getByRole('heading', { name: 'Approval rate' }).waitFor();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme });
-      if (folder !== undefined)
-        await page.screenshot({
-          path: join(folder, `console-today-${width}-${colorScheme}.png`),
-          fullPage: true,
-        });
-    }
-    await page.emulateMedia({ colorScheme: 'light' });
+    await take(page, 'console-today.png', { width: 1_000, height: 860 });
+    await take(page, 'console-today-phone.png', { width: 360, height: 860, dark: true });
+  });
+
+  test('show a declined payment', async () => {
+    const page = await world.open(`${world.address}/console/payments/${declined}/1`);
+    await page.locator('.why-box').waitFor();
+    await take(page, 'console-declined.png', { width: 1_000, height: 860 });
   });
 });
 
-/** Sums of a month as the reader would have written them, of a shop that sells more on some days. */
+/** Sums of a week as the reader would have written them, of a shop that sells more on some days. */
 async function fillSums({ service, merchant }: CheckoutWorld): Promise<void> {
-  const { database } = service.testDatabase;
-  await database.withClient(async (client) => {
-    await client.query(
+  await service.testDatabase.database.withClient((client) =>
+    client.query(
       `insert into search_sum
        select $1, 'TEST', quarter, 'payment', 'RUB', status, attempt, 'visa', class, '', code, n * 149000, n
-       from generate_series(timestamptz '2026-11-20T21:00Z', '2026-11-27T14:00Z', interval '1 hour') as quarter
+       from generate_series(timestamptz '2026-11-20T21:00Z', '2026-11-27T13:00Z', interval '1 hour') as quarter
        cross join (values
          ('captured', 0, '', '', 14), ('captured', 1, '', '', 22), ('captured', 2, '', '', 2), ('captured', 3, '', '', 1),
          ('failed', 0, 'issuer', '05', 1), ('failed', 1, 'funds', '51', 4), ('failed', 2, 'funds', '51', 2),
@@ -52,8 +68,8 @@ async function fillSums({ service, merchant }: CheckoutWorld): Promise<void> {
        ) as amount
        where n > 0`,
       [merchant.partyId],
-    );
-  });
+    ),
+  );
 }
 
 async function enter({ service, merchant, address, open }: CheckoutWorld): Promise<void> {
