@@ -367,12 +367,13 @@ describeInBrowser('the console', () => {
       await settled();
     };
     const searchFor = async (text: string) => {
+      await click(page.getByRole('link', { name: 'Payments', exact: true }));
       await page.getByLabel('Search payments').fill(text);
       await click(page.getByRole('button', { name: 'Search', exact: true }));
     };
     const begin = async () => {
       clicks = 0;
-      await show('/payments');
+      await show('/today');
     };
 
     test('says whether a payer was charged twice', async () => {
