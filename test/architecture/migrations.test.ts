@@ -35,8 +35,8 @@ const known: Readonly<Record<string, string>> = {
     'no row lacks a series until a shop wishes such receipts, once all nodes run this version',
   '0033_batched_writes.sql': 'only record_journal calls what it drops, and does the same as before',
   '0036_search_sums.sql': 'nothing that was released has searches',
-  '0039_payout_sums.sql': 'nothing that was released has searches',
   '0038_subscriptions.sql': 'a webhook may have one more topic, which an older node passes over',
+  '0039_payout_sums.sql': 'nothing that was released has searches',
 };
 
 type Finding = { readonly in: string; readonly statement: string };
