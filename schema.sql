@@ -1514,6 +1514,17 @@ create index search_payment_of_email on search_payment using btree (party_id, em
 create index search_payment_of_shop on search_payment using btree (party_id, shop_id, created_at, invoice_id, payment_id);
 create index search_payment_rrn on search_payment using btree (party_id, rrn) where rrn is not null;
 
+create table search_payout (
+  party_id id not null,
+  withdrawal_id id not null,
+  created_at timestamp with time zone not null,
+  status text not null,
+  amount_minor bigint not null,
+  currency text not null,
+  constraint search_payout_pkey primary key (party_id, withdrawal_id)
+) with (fillfactor=80);
+create index search_payout_of_party on search_payout using btree (party_id, created_at);
+
 create table search_position (
   only_row boolean default true not null,
   seen text not null,
@@ -1557,7 +1568,7 @@ create table search_sum (
   amount_minor bigint not null,
   n bigint not null,
   constraint search_sum_pkey primary key (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code),
-  constraint search_sum_what_check check (what = any (array['payment'::text, 'refund'::text]))
+  constraint search_sum_what_check check (what = any (array['payment'::text, 'refund'::text, 'payout'::text]))
 ) with (fillfactor=80);
 
 create unlogged table security_code (

@@ -26,6 +26,30 @@ export function durationText(ms: number): string {
   return `${(ms / 1_000).toLocaleString(locale.value, { maximumFractionDigits: 1 })}\u00a0s`;
 }
 
+/** In the zone of a shop, and with it named elsewhere. */
+export function dateTimeText(at: string, zone: string): string {
+  return new Date(at).toLocaleString(locale.value, {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    timeZone: zone,
+  });
+}
+
+/** When a part of a range begins, as short as it is clear. */
+export function partText(startMs: number, unit: 'hour' | 'day' | 'week', zone: string): string {
+  const shown =
+    unit === 'hour' ? ({ timeStyle: 'short' } as const) : ({ day: 'numeric', month: 'short' } as const);
+  return new Date(startMs).toLocaleString(locale.value, { ...shown, timeZone: zone });
+}
+
+export function countText(count: number): string {
+  return count.toLocaleString(locale.value);
+}
+
+export function percentText(rate: number): string {
+  return rate.toLocaleString(locale.value, { style: 'percent', maximumFractionDigits: 1 });
+}
+
 export function timeZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -61,13 +61,17 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
 }
 
-/** Reads when it is first drawn, and again when what it reads changes: nothing old stands below a new filter. */
 export function useRead<T>(path: string, filters: Filters = {}): Loaded<T> {
   const wanted = JSON.stringify([path, filters, place.value.query['party']]);
+  return useLoad(wanted, () => read<T>(path, filters));
+}
+
+/** Loads when it is first drawn, and again when what is wanted changes: nothing old stands below a new filter. */
+export function useLoad<T>(wanted: string, load: () => Promise<Loaded<T>>): Loaded<T> {
   const [latest, set] = useState<{ readonly of: string; readonly loaded: Loaded<T> }>();
   useEffect(() => {
     let isWanted = true;
-    void read<T>(path, filters).then((loaded) => isWanted && set({ of: wanted, loaded }));
+    void load().then((loaded) => isWanted && set({ of: wanted, loaded }));
     return () => void (isWanted = false);
   }, [wanted]);
   return latest?.of === wanted ? latest.loaded : { is: 'loading' };

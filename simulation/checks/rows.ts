@@ -454,6 +454,10 @@ const sources: Record<keyof Books, Source> = {
         select party_id || ' ' || shop_id, to_timestamp(floor(extract(epoch from created_at) / 900) * 900),
           concat_ws('|', 'refund', currency, status, 0, '', '', '', ''), -1, -amount_minor
         from search_refund
+        union all
+        select party_id || ' -', to_timestamp(floor(extract(epoch from created_at) / 900) * 900),
+          concat_ws('|', 'payout', currency, status, 0, '', '', '', ''), -1, -amount_minor
+        from search_payout
       ) as both_ways
       group by shop, quarter, summed_by having sum(n) <> 0 or sum(amount_minor) <> 0`,
   },

@@ -16,6 +16,7 @@ const sums = [
   'payments/attempts',
   'payments-tool',
   'refunds/amount',
+  'payouts',
 ];
 const always = [
   `${processing}/me`,

@@ -12,6 +12,11 @@ import type { Database } from '../platform/database/database.ts';
 import type { AnyEndpoint } from '../platform/http/endpoint.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import { searchPayments } from '../search/api/search-payments.ts';
+import { getCurrentBalances } from '../search/api/sums/balances.ts';
+import { getPaymentsAttempts, getPaymentsDeclines } from '../search/api/sums/payment-outcomes.ts';
+import { getPaymentsSplitAmount, getPaymentsSplitCount } from '../search/api/sums/payment-splits.ts';
+import { getPayoutSums } from '../search/api/sums/payout-sums.ts';
+import { getRefundsAmount } from '../search/api/sums/refund-sums.ts';
 import { getPaymentTimeline } from '../timeline/api/get-payment-timeline.ts';
 import { getRecurringTimeline } from '../timeline/api/get-series-timelines.ts';
 import { getWithdrawalTimeline } from '../timeline/api/get-withdrawal-timeline.ts';
@@ -22,6 +27,13 @@ import type { JobRows } from './job-handlers.ts';
 
 export const consoleEndpoints: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   listShops,
+  getPaymentsSplitCount,
+  getPaymentsSplitAmount,
+  getPaymentsAttempts,
+  getPaymentsDeclines,
+  getRefundsAmount,
+  getPayoutSums,
+  getCurrentBalances,
   searchPayments,
   getInvoice,
   listPayments,

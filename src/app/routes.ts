@@ -66,6 +66,7 @@ import {
   getPaymentsCount,
   getPaymentsToolDistribution,
 } from '../search/api/sums/payment-sums.ts';
+import { getPayoutSums } from '../search/api/sums/payout-sums.ts';
 import { getRefundsAmount } from '../search/api/sums/refund-sums.ts';
 import { getBindingTimeline } from '../timeline/api/get-binding-timeline.ts';
 import { getCustomerRecurringTimeline, getRecurringTimeline } from '../timeline/api/get-series-timelines.ts';
@@ -183,6 +184,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   getRefundsAmount, //        GET  /v2/analytics/refunds/amount
   createExport, //            POST /v2/analytics/exports
   getExport, //               GET  /v2/analytics/exports/{exportID}
+  getPayoutSums, //           GET  /v2/analytics/payouts
   getCurrentBalances, //      GET  /v2/analytics/balances/current
   getCurrentShopBalances, //  GET  /v2/analytics/balances/current-shop-balances
 

@@ -64,6 +64,7 @@ export const retention: Readonly<Record<string, string>> = {
   refund: permanently.money,
   search_invoice: permanently.found,
   search_payment: permanently.found,
+  search_payout: permanently.found,
   search_position: permanently.one,
   search_refund: permanently.found,
   search_sum: permanently.found,

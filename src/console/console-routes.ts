@@ -29,6 +29,8 @@ export type ConsolePorts<Deps extends { readonly db: Database }, PrepareDeps> = 
   readonly endpoints: readonly AnyEndpoint<Deps, PrepareDeps>[];
   readonly operatorViews: readonly OperatorView[];
   readonly merchants: Pick<Merchants, 'party'>;
+  /** Not of shops of the other mode: a database that became live still has the payments of its sandbox. */
+  readonly isOfMode: (partyId: string, ids: unknown) => Promise<boolean>;
   /** Of each session, whatever it reads. */
   readonly requests: RateLimit;
   /** Of made-up links and sessions, by network. */
@@ -61,6 +63,7 @@ export function addConsoleRoutes<Deps extends { readonly db: Database }, Prepare
       routes.get(`${apiPath}${routerPathOf(endpoint.path)}`, { onSend: showBody }, async (request, reply) => {
         const caller = await callerOf(ports, request, reply);
         if (!caller) return reply;
+        if (!(await ports.isOfMode(caller.partyId, request.params))) return notFound(reply);
         const context = await contextOf(pipeline, caller, request, reply);
         if (!context) return reply;
         request.context = context;

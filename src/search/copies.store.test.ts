@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database/test-database.ts';
 import { allStatements } from '../platform/database/statement.ts';
-import { copyInvoices } from './copies.store.ts';
+import { copyChanged } from './copies.store.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -27,17 +27,17 @@ afterAll(() => db.drop());
 const sql = (text: string, values: unknown[] = []) =>
   db.database.withClient((client) => client.query<Record<string, unknown>>(text, values));
 
-test.each(['search_invoice', 'search_payment', 'search_refund'])(
+test.each(['search_invoice', 'search_payment', 'search_refund', 'search_payout'])(
   'copies to %s read by key',
   async (table) => {
-    expect(copyInvoices).toBeDefined();
+    expect(copyChanged).toBeDefined();
     const found = allStatements().find(({ name }) => name === `copy_to_${table}`);
     const ids = Array.from({ length: 40 }, (_, n) => String(n + 1).padStart(23, '0'));
     const { rows } = await sql(`explain (analyze, costs off, timing off) ${found?.text ?? ''}`, [
       JSON.stringify(ids),
     ]);
     const plan = rows.map((row) => String(row['QUERY PLAN'])).join('\n');
-    expect(plan).not.toMatch(/Seq Scan on (search_|series_attempt|invoice|payment|refund)/);
+    expect(plan).not.toMatch(/Seq Scan on (search_|series_attempt|invoice|payment|refund|withdrawal)/);
     expect(plan).toContain('Index Scan using');
   },
 );

@@ -1,5 +1,5 @@
-// Copies invoices, their payments and their refunds to the tables that searches read. Only the row of the position is locked, so that
-// no payment waits.
+// Copies invoices, their payments and their refunds, and payouts, to the tables that searches and sums read. Only the row of the position
+// is locked, so that no payment waits.
 import { list, text } from '../platform/database/codec.ts';
 import type { Database } from '../platform/database/database.ts';
 import { statement, stored } from '../platform/database/statement.ts';
@@ -9,7 +9,7 @@ import {
   searchedOfPayment,
   searchedOfRefund,
 } from '../payments/store/searched.ts';
-import { moveSums, summedPayments, summedRefunds, type Summed } from './sums/summed.ts';
+import { moveSums, summedPayments, summedPayouts, summedRefunds, type Summed } from './sums/summed.ts';
 
 const searchedOfInvoice = {
   party_id: 'invoice.party_id',
@@ -19,6 +19,15 @@ const searchedOfInvoice = {
   status: 'invoice.status',
   amount_minor: 'invoice.amount_minor',
   external_id: 'invoice.external_id',
+} as const;
+
+const searchedOfPayout = {
+  party_id: 'withdrawal.party_id',
+  withdrawal_id: 'withdrawal.withdrawal_id',
+  created_at: 'withdrawal.created_at',
+  status: 'withdrawal.status',
+  amount_minor: 'withdrawal.amount_minor',
+  currency: 'withdrawal.currency',
 } as const;
 
 type Copied = {
@@ -35,25 +44,25 @@ function copyTo(table: string, { columns, from, key, sums }: Copied) {
   const names = Object.keys(columns);
   const insert = `
     insert into ${table} as copy (${names.join(', ')})
-    select * from fresh order by invoice_id
+    select * from fresh order by ${key}
     on conflict (party_id, ${key}) do update
     set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
     where copy.* is distinct from excluded.*`;
   return statement({
     name: `copy_to_${table}`,
-    parameters: { invoice_ids: stored('json', list(text)) },
+    parameters: { ids: stored('json', list(text)) },
     row: {},
     text: `
     with fresh as materialized (
       select ${Object.entries(columns)
         .map(([name, value]) => (value.endsWith(`.${name}`) ? value : `${value} as ${name}`))
         .join(', ')}
-      from json_array_elements_text(:invoice_ids) as changed (id) cross join ${from}
+      from json_array_elements_text(:ids) as changed (id) cross join ${from}
     )${sums === undefined ? insert : `, copied as (${insert}\n    )${moveSums({ table, key, sums })}`}`,
   });
 }
 
-const copies = [
+const copiesOfInvoices = [
   copyTo('search_invoice', {
     columns: searchedOfInvoice,
     from: 'lateral (select * from invoice where invoice_id = changed.id offset 0) as invoice',
@@ -73,8 +82,17 @@ const copies = [
   }),
 ];
 
+const copyOfPayouts = copyTo('search_payout', {
+  columns: searchedOfPayout,
+  from: 'lateral (select * from withdrawal where withdrawal_id = changed.id offset 0) as withdrawal',
+  key: 'withdrawal_id',
+  sums: summedPayouts,
+});
+
+export type Changed = { readonly invoiceIds: readonly string[]; readonly withdrawalIds: readonly string[] };
+
 /** As they are now. A repeat changes nothing. */
-export async function copyInvoices(tx: Database, invoiceIds: readonly string[]): Promise<void> {
-  if (invoiceIds.length === 0) return;
-  for (const copy of copies) await tx.run(copy, { invoice_ids: invoiceIds });
+export async function copyChanged(tx: Database, { invoiceIds, withdrawalIds }: Changed): Promise<void> {
+  if (invoiceIds.length > 0) for (const copy of copiesOfInvoices) await tx.run(copy, { ids: invoiceIds });
+  if (withdrawalIds.length > 0) await tx.run(copyOfPayouts, { ids: withdrawalIds });
 }

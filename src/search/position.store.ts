@@ -5,7 +5,7 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { statement, stored, type Values } from '../platform/database/statement.ts';
 import { snapshotBefore, transactionsBetween } from '../webhooks/domain/snapshot.ts';
-import { copyInvoices } from './copies.store.ts';
+import { copyChanged } from './copies.store.ts';
 import { resumFrom, resumStart, sumNextDay } from './sums/resum.store.ts';
 
 const position = {
@@ -41,18 +41,25 @@ const awaitPosition = statement({
 });
 
 const readChanged = statement({
-  name: 'read_changed_invoices',
+  name: 'read_changed_for_searches',
   parameters: { seen: 'text', limit: 'int4' },
-  row: { snapshot: 'text', found: 'int8', found_until: 'text?', invoice_ids: stored('json?', list(text)) },
+  row: {
+    snapshot: 'text',
+    found: 'int8',
+    found_until: 'text?',
+    invoice_ids: stored('json?', list(text)),
+    withdrawal_ids: stored('json?', list(text)),
+  },
   text: `
     with found as materialized (
-      select aggregate_id, written_in from event
-      where aggregate = 'invoice' and written_in >= pg_snapshot_xmin((:seen)::pg_snapshot)
+      select aggregate, aggregate_id, written_in from event
+      where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin((:seen)::pg_snapshot)
         and not pg_visible_in_snapshot(written_in, (:seen)::pg_snapshot)
       order by written_in fetch first (:limit) rows with ties
     )
     select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
-      array_to_json(array_agg(distinct aggregate_id)) as invoice_ids
+      array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'invoice')) as invoice_ids,
+      array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'withdrawal')) as withdrawal_ids
     from found`,
 });
 
@@ -64,10 +71,17 @@ const moveSeen = statement({
 });
 
 const readPortion = statement({
-  name: 'read_portion_of_invoices',
+  name: 'read_portion_to_search',
   parameters: { after: 'text', limit: 'int4' },
-  row: { invoice_id: 'text' },
-  text: 'select invoice_id from invoice where invoice_id > :after order by invoice_id limit :limit',
+  row: { id: 'text', is_invoice: 'bool' },
+  text: `
+    select id, is_invoice from (
+      (select invoice_id as id, true as is_invoice from invoice where invoice_id > :after
+       order by invoice_id limit :limit)
+      union all
+      (select withdrawal_id, false from withdrawal where withdrawal_id > :after
+       order by withdrawal_id limit :limit)
+    ) as portion order by id limit :limit`,
 });
 
 const moveRebuild = statement({
@@ -98,7 +112,7 @@ const readFreshness = statement({
   text: `
     with unseen as materialized (
       select party_id, created_at, written_in from event, search_position
-      where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+      where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
         and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
       order by written_in limit 1000
     )
@@ -113,12 +127,12 @@ const readOldestUnseen = statement({
   parameters: {},
   row: { created_at: 'timestamptz' },
   text: `select created_at from event, search_position
-         where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+         where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
            and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
          order by written_in limit 1`,
 });
 
-const invoicesAtOnce = 500;
+const objectsAtOnce = 500;
 /** Without changes the position is written only after this many transactions, as the webhook feed's is. */
 const maxTransactionsUnseen = 300n;
 
@@ -143,10 +157,13 @@ function copyChanges(db: Database): Promise<{ more: boolean; isRebuilding: boole
   return db.transaction(async (tx) => {
     const at = await takeTurn(tx);
     if (!at) return undefined;
-    const [changed] = await tx.run(readChanged, { seen: at.seen, limit: invoicesAtOnce });
-    if (!changed) throw new Error('the query for changed invoices returned no row');
-    await copyInvoices(tx, changed.invoice_ids ?? []);
-    const more = Number(changed.found) >= invoicesAtOnce && changed.found_until !== null;
+    const [changed] = await tx.run(readChanged, { seen: at.seen, limit: objectsAtOnce });
+    if (!changed) throw new Error('the query for what changed returned no row');
+    await copyChanged(tx, {
+      invoiceIds: changed.invoice_ids ?? [],
+      withdrawalIds: changed.withdrawal_ids ?? [],
+    });
+    const more = Number(changed.found) >= objectsAtOnce && changed.found_until !== null;
     const seen = more ? snapshotBefore(changed.snapshot, BigInt(changed.found_until) + 1n) : changed.snapshot;
     if (changed.found > 0n || transactionsBetween(at.seen, seen) > maxTransactionsUnseen)
       await tx.run(moveSeen, { seen });
@@ -169,7 +186,7 @@ export function rebuildPortion(db: Database): Promise<Progress> {
   });
 }
 
-/** First all invoices are copied, then the copies are summed. */
+/** First all invoices and withdrawals are copied, in the order of their IDs, then the copies are summed. */
 async function nextPortion(
   tx: Database,
   { rebuild_after, resum_from, rebuilt }: RebuildAt,
@@ -182,10 +199,12 @@ async function nextPortion(
 }
 
 async function copyPortion(tx: Database, after: string): Promise<Progress> {
-  const portion = await tx.run(readPortion, { after, limit: invoicesAtOnce });
-  const invoiceIds = portion.map(({ invoice_id }) => invoice_id);
-  await copyInvoices(tx, invoiceIds);
-  const last = invoiceIds.length === invoicesAtOnce ? invoiceIds.at(-1) : undefined;
+  const portion = await tx.run(readPortion, { after, limit: objectsAtOnce });
+  const idsOf = (isInvoice: boolean) =>
+    portion.filter(({ is_invoice }) => is_invoice === isInvoice).map(({ id }) => id);
+  const invoiceIds = idsOf(true);
+  await copyChanged(tx, { invoiceIds, withdrawalIds: idsOf(false) });
+  const last = portion.length === objectsAtOnce ? portion.at(-1)?.id : undefined;
   const [moved] = await tx.run(moveRebuild, {
     rebuild_after: last ?? null,
     resum_from: last === undefined ? resumStart : null,

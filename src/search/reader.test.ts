@@ -58,7 +58,8 @@ test('every invoice, payment and refund is found as the API returns it', async (
 test('a rebuild copies the same, and nodes finish one that a killed command left', async () => {
   const before = await rows();
   await query(
-    `delete from search_invoice; delete from search_payment; delete from search_refund; delete from search_sum`,
+    `delete from search_invoice; delete from search_payment; delete from search_refund; delete from search_payout;
+     delete from search_sum`,
   );
   await beginRebuild(world.service.database);
   const { partyId } = world.merchant;
@@ -183,7 +184,7 @@ test('a node that dies between two copies leaves all to the next', async () => {
 
 test('a portion of a rebuild that fails takes back no copy', async () => {
   const { database } = world.service;
-  for (const dyingAt of ['read_portion_of_invoices', 'sum_day']) {
+  for (const dyingAt of ['read_portion_to_search', 'sum_day']) {
     await beginRebuild(database);
     if (dyingAt === 'sum_day') await rebuildPortion(database);
     const { id } = await make();

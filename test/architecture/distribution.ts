@@ -52,6 +52,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   payout_usage: 'subject',
   search_invoice: 'party_id',
   search_payment: 'party_id',
+  search_payout: 'party_id',
   search_position: 'only_row',
   search_refund: 'party_id',
   search_sum: 'party_id',

@@ -1692,7 +1692,7 @@ offset 0
 ) as tried on true
 ), copied as (
 insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, created_at, status, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code, currency, attempt, decline_class, failure, bank_code)
-select * from fresh order by invoice_id
+select * from fresh order by invoice_id, payment_id
 on conflict (party_id, invoice_id, payment_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code, currency = excluded.currency, attempt = excluded.attempt, decline_class = excluded.decline_class, failure = excluded.failure, bank_code = excluded.bank_code
 where copy.* is distinct from excluded.*
@@ -1702,6 +1702,31 @@ union all
 select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payment' as what, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, attempt as attempt, coalesce(payment_system, '') as payment_system, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, amount_minor, -1 from (
 select before.* from fresh cross join lateral (
 select * from search_payment where search_payment.party_id = fresh.party_id and search_payment.invoice_id = fresh.invoice_id and search_payment.payment_id = fresh.payment_id offset 0
+) as before where before.currency is not null
+) as before
+)
+insert into search_sum as kept (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, amount_minor, n)
+select party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, sum(sign * amount_minor), sum(sign) from changed
+group by party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code having sum(sign * amount_minor) <> 0 or sum(sign) <> 0
+on conflict (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code) do update
+set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + excluded.n;
+
+-- copy_to_search_payout
+with fresh as materialized (
+select withdrawal.party_id, withdrawal.withdrawal_id, withdrawal.created_at, withdrawal.status, withdrawal.amount_minor, withdrawal.currency
+from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from withdrawal where withdrawal_id = changed.id offset 0) as withdrawal
+), copied as (
+insert into search_payout as copy (party_id, withdrawal_id, created_at, status, amount_minor, currency)
+select * from fresh order by withdrawal_id
+on conflict (party_id, withdrawal_id) do update
+set party_id = excluded.party_id, withdrawal_id = excluded.withdrawal_id, created_at = excluded.created_at, status = excluded.status, amount_minor = excluded.amount_minor, currency = excluded.currency
+where copy.* is distinct from excluded.*
+), changed as (
+select party_id as party_id, '-'::id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payout' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor, 1 as sign from fresh
+union all
+select party_id as party_id, '-'::id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payout' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor, -1 from (
+select before.* from fresh cross join lateral (
+select * from search_payout where search_payout.party_id = fresh.party_id and search_payout.withdrawal_id = fresh.withdrawal_id offset 0
 ) as before where before.currency is not null
 ) as before
 )
@@ -1723,7 +1748,7 @@ offset 0
 ) as payment
 ), copied as (
 insert into search_refund as copy (party_id, shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn, amount_minor, currency)
-select * from fresh order by invoice_id
+select * from fresh order by invoice_id, payment_id, refund_id
 on conflict (party_id, invoice_id, payment_id, refund_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, refund_id = excluded.refund_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, rrn = excluded.rrn, amount_minor = excluded.amount_minor, currency = excluded.currency
 where copy.* is distinct from excluded.*
@@ -2962,6 +2987,11 @@ select date_bin('15 minutes', payment.created_at, '2000-01-01T00:00:00Z') + inte
 where payment.party_id = first.party_id and payment.shop_id = first.shop_id
 and payment.created_at >= first.created_at and payment.created_at < day_after
 order by payment.created_at limit 1 offset $1::int4
+), (
+select date_bin('15 minutes', payout.created_at, '2000-01-01T00:00:00Z') + interval '15 minutes' from search_payout as payout
+where payout.party_id = first.party_id and first.shop_id = '-'
+and payout.created_at >= first.created_at and payout.created_at < day_after
+order by payout.created_at limit 1 offset $1::int4
 ), day_after) as until
 from (
 (select party_id, shop_id, created_at from search_payment
@@ -2971,6 +3001,12 @@ union all
 (select party_id, shop_id, created_at from search_refund
 where (party_id, shop_id, created_at) >= ($2::text, $3::text, $4::timestamptz)
 order by party_id, shop_id, created_at limit 1)
+union all 
+(select party_id, '-'::id as shop_id, created_at from search_payout
+where (party_id, created_at) >= ($2::text, case
+when ($3::text)::text collate "C" < '-' then '-infinity'
+when ($3::text)::text = '-' then ($4::timestamptz)::timestamptz else 'infinity' end)
+order by party_id, created_at limit 1)
 ) as first cross join lateral (select date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after) as day
 order by party_id, shop_id, created_at limit 1;
 
@@ -4039,15 +4075,16 @@ select distinct card_token from destination where card_token in (select json_arr
 -- read_categories
 select category_id, name, description from category order by category_id;
 
--- read_changed_invoices
+-- read_changed_for_searches
 with found as materialized (
-select aggregate_id, written_in from event
-where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(($1::text)::pg_snapshot)
+select aggregate, aggregate_id, written_in from event
+where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin(($1::text)::pg_snapshot)
 and not pg_visible_in_snapshot(written_in, ($1::text)::pg_snapshot)
 order by written_in fetch first ($2::int4) rows with ties
 )
 select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
-array_to_json(array_agg(distinct aggregate_id)) as invoice_ids
+array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'invoice')) as invoice_ids,
+array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'withdrawal')) as withdrawal_ids
 from found;
 
 -- read_charge_history
@@ -4486,7 +4523,7 @@ join event on aggregate_id = invoice_id and sequence = invoice.version;
 
 -- read_oldest_unseen_of_searches
 select created_at from event, search_position
-where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
 and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
 order by written_in limit 1;
 
@@ -4597,8 +4634,14 @@ and (outcome = 'pending' or $4::bool and outcome in ('unsent', 'lost'));
 select number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines, amount_minor, credit_minor, outcome, invoice_id from subscription_period
 where subscription_id = $1::text and number < $2::int4 order by number desc limit $3::int4;
 
--- read_portion_of_invoices
-select invoice_id from invoice where invoice_id > $1::text order by invoice_id limit $2::int4;
+-- read_portion_to_search
+select id, is_invoice from (
+(select invoice_id as id, true as is_invoice from invoice where invoice_id > $1::text
+order by invoice_id limit $2::int4)
+union all
+(select withdrawal_id, false from withdrawal where withdrawal_id > $1::text
+order by withdrawal_id limit $2::int4)
+) as portion order by id limit $2::int4;
 
 -- read_recurring_settings
 select settings from recurring_settings where party_id = $1::text and shop_id = $2::text;
@@ -4653,7 +4696,7 @@ select retained_for, valid_until from card where card_id = $1::text and is_retai
 -- read_search_freshness
 with unseen as materialized (
 select party_id, created_at, written_in from event, search_position
-where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
 and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
 order by written_in limit 1000
 )
@@ -5827,6 +5870,11 @@ select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_
 from search_refund
 where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz and created_at < $4::timestamptz
 and currency is not null
+union all
+select party_id as party_id, '-'::id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payout' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor
+from search_payout
+where party_id = $1::text and '-'::id = $2::text and created_at >= $3::timestamptz and created_at < $4::timestamptz
+and currency is not null
 ) as summed
 group by party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code;
 
@@ -5905,6 +5953,25 @@ and currency is not null
 ) as summed 
 group by part, currency, payment_system having sum(n) <> 0
 order by part, currency, payment_system;
+
+-- sum_payouts_by_status
+select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
+currency, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+from (
+select quarter as at, currency, status, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payout'
+union all 
+select created_at, currency as currency, status as status, 1, amount_minor from search_payout
+where party_id = $2::text and '-'::id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+and currency is not null
+union all 
+select created_at, currency as currency, status as status, 1, amount_minor from search_payout
+where party_id = $2::text and '-'::id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+and currency is not null
+) as summed 
+group by part, currency, status having sum(n) <> 0
+order by part, currency, status;
 
 -- sum_refunds_by_status
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,

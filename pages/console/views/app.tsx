@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { follow, place } from '../place.ts';
 import { hasEnded, useRead, type SessionFacts } from '../read.ts';
 import { locale, say } from '../words/words.ts';
+import { Today } from '../today/today.tsx';
 import { Enter, NoSession } from './enter.tsx';
 import { ChooseParty, Frame } from './frame.tsx';
 import { Banks, Jobs } from './operator.tsx';
@@ -38,7 +39,7 @@ function InSession() {
 }
 
 function View({ session }: { readonly session: SessionFacts }) {
-  const [page = 'payments', ...ids] = place.value.path;
+  const [page = 'today', ...ids] = place.value.path;
   const [first, second] = ids;
   if (session.isOperator && page === 'jobs') return <Jobs />;
   if (session.isOperator && page === 'banks') return <Banks />;
@@ -50,6 +51,7 @@ function View({ session }: { readonly session: SessionFacts }) {
   if (page === 'payouts' && first !== undefined) return <PayoutPage id={first} />;
   if (page === 'webhooks' && first !== undefined) return <WebhookPage id={first} />;
   if (ids.length > 0) return <NoPage />;
+  if (page === 'today') return <Today mode={session.mode} />;
   if (page === 'payments') return <Payments mode={session.mode} />;
   if (page === 'payouts') return <Payouts />;
   if (page === 'webhooks') return <Webhooks />;

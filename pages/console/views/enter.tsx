@@ -27,7 +27,7 @@ export function Enter() {
       return setProblem(code === 'linkUnusable' ? enter.unusable : problemText(opened.problem));
     }
     hasEnded.value = false;
-    go(addressOf(['payments']));
+    go(addressOf(['today']));
   }
 
   if (link === '') return <NoSession />;

@@ -6,12 +6,12 @@ import { say } from '../words/words.ts';
 import { Language } from './enter.tsx';
 import { Heading, Link, Zone } from './parts.tsx';
 
-const ofParty = ['payments', 'payouts', 'webhooks', 'series'] as const;
+const ofParty = ['today', 'payments', 'payouts', 'webhooks', 'series'] as const;
 const ofOperator = ['jobs', 'banks'] as const;
 
 export function Frame(props: { readonly session: SessionFacts; readonly children: ComponentChildren }) {
   const { mode, isOperator, party } = props.session;
-  const [page = 'payments'] = place.value.path;
+  const [page = 'today'] = place.value.path;
   const words = say();
   const pages = isOperator ? [...ofParty, ...ofOperator] : ofParty;
   return (
@@ -50,7 +50,7 @@ export function Frame(props: { readonly session: SessionFacts; readonly children
       </header>
       <main id="main" tabIndex={-1}>
         {props.children}
-        <Zone />
+        {page !== 'today' && <Zone />}
       </main>
     </div>
   );
@@ -81,7 +81,7 @@ export function ChooseParty() {
   function choose(event: SubmitEvent): void {
     event.preventDefault();
     const id = new FormData(event.currentTarget as HTMLFormElement).get('party');
-    if (typeof id === 'string' && id.trim() !== '') go(addressOf(['payments'], { party: id.trim() }));
+    if (typeof id === 'string' && id.trim() !== '') go(addressOf(['today'], { party: id.trim() }));
   }
   return (
     <>

@@ -21,14 +21,13 @@ import { addSystemRoutes } from '../../platform/http/system-routes.ts';
 import { openOutcomeWaits } from '../../platform/http/waiting/outcome-waits.ts';
 import { handOnFaults } from '../../sandbox/fault-orders.ts';
 import { openPageTokens } from '../../search/page-tokens.ts';
-import { openTurns } from '../../search/turns.ts';
 import type { AppContext, PrepareContext } from '../app-context.ts';
 import { jobOfOperation } from '../job-handlers.ts';
 import { whatIsNotReady } from '../readiness.ts';
 import { routes, sandboxRoutes } from '../routes.ts';
 import { webhookBodies } from '../webhook-bodies.ts';
 import type { Opened } from './opened.ts';
-import { failuresPerMinute, monotonicMs } from './rates.ts';
+import { failuresPerMinute, monotonicMs, searchTurnsOf } from './rates.ts';
 import { addPagesOfService } from './pages.ts';
 import { topics } from './topics.ts';
 
@@ -71,7 +70,7 @@ function endpointDepsOf({ foundation, modules, work, publicUrl }: Opened): AppCo
       ofAll: hourly(config.templateInvoicesPerHourInAll),
     }),
     pageTokens: openPageTokens(keyring, clock),
-    searchTurns: openTurns(Math.max(1, Math.floor(config.databaseConnections / 3))),
+    searchTurns: searchTurnsOf(config, 3),
     handOnFault: handOnFaults(modules.banks.settingsOf, ports.network?.openLink),
     customers,
     consentLinks: openConsentLinks({ ...modules, db, ids, jobs, publicUrl }),

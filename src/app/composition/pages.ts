@@ -20,7 +20,7 @@ import type { buildServer } from '../../platform/http/server.ts';
 import type { AppContext, PrepareContext } from '../app-context.ts';
 import { consoleEndpoints, operatorViews } from '../console-views.ts';
 import type { Opened } from './opened.ts';
-import { failuresPerMinute, monotonicMs } from './rates.ts';
+import { failuresPerMinute, monotonicMs, searchTurnsOf } from './rates.ts';
 
 type App = ReturnType<typeof buildServer>;
 type Shop = { readonly partyId: string; readonly shopId: string };
@@ -83,12 +83,22 @@ function addConsole(
   pipeline: PipelineDeps<AppContext, PrepareContext>,
 ): void {
   const { config, ports, database } = foundation;
+  const { merchants, livemode } = modules;
+  const invoiceOf = (id: string) => loadInvoice(database.lookups, id);
+  // People who look wait for each other, and not for the searches of the merchant's server.
+  const endpointDeps = { ...pipeline.endpointDeps, searchTurns: searchTurnsOf(config, 10) };
   addConsoleRoutes(app, {
     sessions: modules.consoleSessions,
-    pipeline,
+    pipeline: { ...pipeline, endpointDeps },
     endpoints: consoleEndpoints,
     operatorViews: operatorViews({ database, clock: ports.clock, jobs: work.jobs }),
-    merchants: modules.merchants,
+    merchants,
+    isOfMode: async (partyId, ids) => {
+      const { shopID, invoiceID } = ids as Record<string, string | undefined>;
+      const shopId = shopID ?? (invoiceID === undefined ? undefined : (await invoiceOf(invoiceID))?.shopId);
+      const shop = (await merchants.shops(partyId)).find(({ id }) => id === shopId);
+      return shop === undefined || shop.livemode === livemode;
+    },
     requests: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
     failures: failuresPerMinute(config),
   });

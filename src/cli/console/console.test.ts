@@ -66,7 +66,18 @@ test('a live link is made only for an address that is not plain', async () => {
     expect({ code, output }).toEqual({ code: 1, output: '' });
     expect(errors).toContain('PUBLIC_URL is not https');
     expect(await live.consoleSessions.list()).toEqual([]);
-    expect(await linkAt('http://127.0.0.1:8080')).toMatchObject({ code: 0 });
+    const made = await linkAt('http://127.0.0.1:8080');
+    expect(made.code).toBe(0);
+    const [session] = await live.consoleSessions.list();
+    const [line = ''] = made.errors.split('\n');
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'info',
+      consoleSession: session?.sessionId,
+      kind: 'operator',
+      madeBy: session?.madeBy,
+      msg: 'console link created',
+    });
+    expect(made.errors).not.toContain(made.output.trim().split('#')[1]);
   } finally {
     await live.close();
   }

@@ -5,6 +5,7 @@ import type { Viewer } from '../../console/domain/session.ts';
 import type { Foundation } from '../../app/composition/foundation.ts';
 import { defined } from '../../defined.ts';
 import { livemodeOf } from '../../livemode.ts';
+import { openLog } from '../../platform/log.ts';
 import { readSandboxFacts } from '../../sandbox/sandbox-setup.ts';
 import { printTable, requireParty, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
@@ -22,6 +23,7 @@ export async function makeLink(options: {
       throw new Error('PUBLIC_URL is not https. A live console opens only at an https address, so set it.');
     if (viewer.partyId !== undefined) await requireParty(database, viewer.partyId);
     const made = await sessionsOf(foundation).makeLink(viewer, madeBy);
+    if (livemodeOf(config.mode)) logLink({ consoleSession: made.id, ...viewer, madeBy });
     const { mode, dataFolder, publicUrl } = config;
     // A running sandbox may have chosen its port.
     const url = (mode === 'sandbox' ? readSandboxFacts(dataFolder)?.apiUrl : undefined) ?? publicUrl;
@@ -64,6 +66,12 @@ function viewerOf({ party: partyId, operator }: { party?: string; operator?: tru
 
 function sessionsOf({ database: db, ports: { clock }, config }: Foundation) {
   return openConsoleSessions({ db, clock, livemode: livemodeOf(config.mode) });
+}
+
+/** As a node logs it, and on standard error, so that what collects the lines of nodes can collect this one. */
+function logLink(facts: Record<string, unknown>): void {
+  const destination = { write: (line: string) => void process.stderr.write(line) };
+  openLog({ level: 'info', human: false, destination }).info(facts, 'console link created');
 }
 
 /** A container may run as a user without a name. */

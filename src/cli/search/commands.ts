@@ -10,7 +10,7 @@ export function addSearchCommands(program: MandateCommand): void {
       examples: ['mandate search rebuild'],
     })
     .subcommand('rebuild', {
-      summary: 'Copy every invoice, payment and refund again',
+      summary: 'Copy every invoice, payment, refund and payout again',
       details:
         'Run it while the service runs. Their sums are made again, too. If it is interrupted, the nodes finish it. Meanwhile searches find what they found before.',
       examples: ['mandate search rebuild'],

@@ -1,5 +1,5 @@
-// What payments and refunds are summed by, as columns of a query over search_payment and search_refund, named as those of search_sum. A
-// part of a statement moves rows from sum to sum.
+// What payments, refunds and payouts are summed by, as columns of a query over their search rows, named as those of search_sum. A part of a
+// statement moves rows from sum to sum.
 import { publicStatusOf } from '../../payments/store/searched.ts';
 
 export type Summed = Readonly<Record<(typeof sumKeys)[number], string>>;
@@ -23,14 +23,14 @@ export function quarterOf(time: string): string {
   return `date_bin('15 minutes', ${time}, '2000-01-01T00:00:00Z')`;
 }
 
-const ofBoth = {
+const ofAll = {
   party_id: 'party_id',
   shop_id: 'shop_id',
   quarter: quarterOf('created_at'),
   currency: 'currency',
 };
 export const summedPayments: Summed = {
-  ...ofBoth,
+  ...ofAll,
   what: `'payment'`,
   status: publicStatusOf('status'),
   attempt: 'attempt',
@@ -39,15 +39,22 @@ export const summedPayments: Summed = {
   failure: `coalesce(failure, '')`,
   bank_code: `coalesce(bank_code, '')`,
 };
-export const summedRefunds: Summed = {
-  ...ofBoth,
-  what: `'refund'`,
+const undivided = {
   status: 'status',
   attempt: '0',
   payment_system: `''`,
   decline_class: `''`,
   failure: `''`,
   bank_code: `''`,
+};
+export const summedRefunds: Summed = { ...ofAll, what: `'refund'`, ...undivided };
+/** In the column of the shop: a payout is of a party. */
+export const noShop = '-';
+export const summedPayouts: Summed = {
+  ...ofAll,
+  shop_id: `'${noShop}'::id`,
+  what: `'payout'`,
+  ...undivided,
 };
 
 export function columnsOf(sums: Summed): string {

@@ -1,4 +1,4 @@
-// Reads sums of payments and refunds over a range of time. Whole quarters of an hour are summed already; what is before and after
+// Reads sums of payments, refunds and payouts over a range of time. Whole quarters of an hour are summed already; what is before and after
 // them is counted row by row.
 import { epochMsOf, instantAt, laterBy, type Instant } from '../../clock.ts';
 import { list, text } from '../../platform/database/codec.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../platform/database/statement.ts';
 import type { Range } from '../domain/splits.ts';
 import { withinTime } from '../searches.store.ts';
-import { summedPayments, summedRefunds, type Summed } from './summed.ts';
+import { summedPayments, summedPayouts, summedRefunds, type Summed } from './summed.ts';
 
 const asked = {
   party_id: 'text',
@@ -39,7 +39,7 @@ function sumsBy<const Group extends GroupedBy>(
   const names = columns.join(', ');
   const rows = (range: string) => `
       select created_at, ${columns.map((column) => `${sums[column]} as ${column}`).join(', ')}, 1, amount_minor from ${table}
-      where party_id = :party_id and shop_id = any(array(select json_array_elements_text(:shop_ids))) and ${range}
+      where party_id = :party_id and ${sums.shop_id} = any(array(select json_array_elements_text(:shop_ids))) and ${range}
         and currency is not null`;
   return statement({
     name,
@@ -75,6 +75,12 @@ export const refundSums = sumsBy(
   'sum_refunds_by_status',
   { status: 'text' },
   { table: 'search_refund', sums: summedRefunds },
+);
+
+export const payoutSums = sumsBy(
+  'sum_payouts_by_status',
+  { status: 'text' },
+  { table: 'search_payout', sums: summedPayouts },
 );
 
 const quarterMs = 900_000;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consoleEndpoints } from '../../../src/app/console-views.ts';
 import type { Viewer } from '../../../src/console/domain/session.ts';
+import { insertShop } from '../../../src/merchants/store/parties.ts';
 import { makeWebhook } from '../../support/receivers/webhooks.ts';
 import type { Answer, Merchant, TestService } from '../../support/service/test-service.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
@@ -44,8 +45,15 @@ const read = (cookie: string, path: string, headers: Record<string, string> = {}
 
 const day = 24 * 3_600_000;
 const at = (ms: number) => new Date(Date.UTC(2026, 0, 19, 10) + ms).toISOString();
+const range = `fromTime=${at(-day)}&toTime=${at(day)}`;
 const queries: Record<string, string> = {
-  searchPayments: `?limit=10&fromTime=${at(-day)}&toTime=${at(day)}`,
+  searchPayments: `?limit=10&${range}`,
+  getPaymentsSplitCount: `?splitUnit=day&${range}`,
+  getPaymentsSplitAmount: `?splitUnit=day&${range}`,
+  getPaymentsAttempts: `?${range}`,
+  getPaymentsDeclines: `?${range}`,
+  getRefundsAmount: `?${range}`,
+  getPayoutSums: `?${range}`,
   listWithdrawals: '?limit=10',
   listWebhookQueues: '?limit=10',
   listWebhookAttempts: '?limit=10',
@@ -76,9 +84,15 @@ describe.each(operations)('%s', (operation, path) => {
     for (const [name, id] of Object.entries(ids))
       if (name !== 'shopID' && id !== '1') expect(text).not.toContain(id);
     // A list is of the party's own, and both have a shop of that name.
-    const isList = /^(list(Shops|Withdrawals|Webhooks)|search)/.test(operation);
+    const isList = /^(list(Shops|Withdrawals|Webhooks)|search|getPa(yments[SAD]|youtSums)|getRefunds)/.test(
+      operation,
+    );
     if (isList && operation !== 'listShops') expect(body.result ?? body).toEqual([]);
-    expect(status).toBe(isList ? 200 : 404);
+    // Its own, which has nothing.
+    if (operation === 'getCurrentBalances') {
+      expect(body.result.every(({ amount }: { amount: number }) => amount === 0)).toBe(true);
+      expect(status).toBe(200);
+    } else expect(status).toBe(isList ? 200 : 404);
   });
 
   test('shows a party nothing of another that its request names', async () => {
@@ -140,6 +154,50 @@ describe('an operator', () => {
     expect(await read(await enterAs(merchant), path)).toMatchObject({ status: 404 });
     expect(await read('none=1', path)).toMatchObject({ status: 401 });
   });
+});
+
+test('people who look do not wait for the searches of the merchant’s server', async () => {
+  const cookie = await enterAs(merchant);
+  const sum = `/v2/analytics/payments/attempts?${range}`;
+  await service.testDatabase.database.withClient(async (client) => {
+    await client.query('begin; lock table search_invoice');
+    const busy = Array.from({ length: 9 }, () =>
+      service.call('GET', `/v2/analytics/shops/TEST/invoices?limit=10&${range}`, { token: merchant.apiKey }),
+    );
+    let isDone = false;
+    void Promise.race(busy).then(() => (isDone = true));
+    expect((await read(cookie, sum)).status).toBe(200);
+    expect(isDone).toBe(false);
+    await client.query('rollback');
+    await Promise.all(busy);
+  });
+});
+
+test('a shop of the other mode is not found, nor its payments', async () => {
+  const cookie = await enterAs(merchant);
+  const { invoiceID } = ids;
+  const payment = `/v2/processing/invoices/${invoiceID}/payments/1`;
+  const paths = [payment, `${payment}/timeline`, `/v2/processing/invoices/${invoiceID}`];
+  const search = (shop: string) => `/v2/analytics/shops/${shop}/payments?limit=10&${range}`;
+  const statuses = () => Promise.all(paths.map(async (path) => (await read(cookie, path)).status));
+  const { database, clock } = service;
+  const shop = { party_id: merchant.partyId, shop_id: 'LIVE', livemode: true, name: 'LIVE', category_id: 1 };
+  await database.run(insertShop, {
+    ...shop,
+    url: 'https://shop.example',
+    currency: 'RUB',
+    created_at: clock.now(),
+  });
+  expect(await statuses()).toEqual([200, 200, 200]);
+  expect((await read(cookie, search('LIVE'))).status).toBe(404);
+  expect((await read(cookie, search('TEST'))).status).toBe(200);
+  const moveTo = (shopId: string) =>
+    service.testDatabase.database.withClient((client) =>
+      client.query('update invoice set shop_id = $1 where invoice_id = $2', [shopId, invoiceID]),
+    );
+  await moveTo('LIVE');
+  expect(await statuses()).toEqual([404, 404, 404]);
+  await moveTo('TEST');
 });
 
 test('a card number in a search is refused and not logged', async () => {

@@ -1,4 +1,4 @@
-// Every state of the checkout and every operation of the reference, judged in every language, theme and size.
+// Every state of the checkout, the pages of the console and every operation of the reference, judged in every language, theme and size.
 // `npm test` judges each state once (checkout-access.test.ts, docs.test.ts).
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../../support/processes/browser.ts';
@@ -7,6 +7,8 @@ import { startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/che
 import { walkThroughBinding, walkThroughPayment } from './checkout-walks.ts';
 import { openReferencePage, phone, type ReferencePage } from './reference-page.ts';
 import { narrowPhone, obstacles, type Looks } from './obstacles.ts';
+
+const declinedCard = '4000000000000002';
 
 /** Russian first: `npm test` has judged the English states. */
 const locales = ['ru', 'en'].slice(0, often(1, 2));
@@ -22,6 +24,41 @@ describeInBrowser('the checkout', () => {
     const looks: Looks = { judge: 'everySize', themes: ['coral'] };
     expect(await walkThroughPayment(world, locale, looks)).toEqual({});
     expect(await walkThroughBinding(world, locale, looks)).toEqual({});
+  });
+});
+
+describeInBrowser('the console', () => {
+  let world: CheckoutWorld;
+  let payment: string;
+
+  beforeAll(async () => {
+    world = await startCheckoutWorld();
+    world.service.clock.set(Date.now());
+    const { token, session } = await world.tokenize(declinedCard);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, paymentSession: session };
+    const { id } = await world.pay(declinedCard, { payer: { ...payer, contactInfo: {} } });
+    payment = `/payments/${id}/1`;
+    await world.service.jobs.whenIdle();
+    await world.service.search.whenIdle();
+  });
+  afterAll(() => world?.close());
+  afterEach(() => world.leave());
+
+  test.each(locales)('breaks no accessibility rule, in any look, in %s', async (locale) => {
+    const viewer = { kind: 'operator', partyId: world.merchant.partyId } as const;
+    const { credential } = await world.service.consoleSessions.makeLink(viewer, 'ada@desk');
+    const page = await world.openAlone(`${world.address}/console/enter#${credential}`, { locale });
+    await page.locator('button.main').click();
+    await page.locator('nav').waitFor();
+    const paths = ['/today', '/payments', payment, '/payouts', '/webhooks', '/series', '/jobs', '/banks'];
+    for (const path of paths) {
+      await page.goto(`${world.address}/console${path}`);
+      await page.locator('h1').waitFor();
+      await expect.poll(() => page.locator('p[role=status].soft').count(), { timeout: 30_000 }).toBe(0);
+      for (const table of await page.locator('summary').all()) await table.click();
+      expect(await page.locator('html').getAttribute('lang')).toBe(locale);
+      expect(await obstacles(page, { judge: 'everySize' }), path).toEqual([]);
+    }
   });
 });
 

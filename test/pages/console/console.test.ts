@@ -34,7 +34,7 @@ describeInBrowser('the console', () => {
     );
     page = await world.open(`${world.address}/console/enter#${link.credential}`);
     await page.getByRole('button', { name: 'Open the console' }).click();
-    await expectHeading('Payments');
+    await expectHeading('Today');
     cookies = await page.context().cookies();
   });
   afterAll(() => world?.close());
@@ -160,8 +160,9 @@ describeInBrowser('the console', () => {
     page = await world.openAlone(link);
     expect(page.url()).toBe(`${world.address}/console/enter`);
     await page.getByRole('button', { name: 'Open the console' }).click();
-    await expectHeading('Payments');
+    await expectHeading('Today');
     expect(await page.locator('nav a').allInnerTexts()).toEqual([
+      'Today',
       'Payments',
       'Payouts',
       'Webhooks',
@@ -200,7 +201,7 @@ describeInBrowser('the console', () => {
     );
     page = await world.open(`${address}/console/enter#${credential}`);
     await page.getByRole('button', { name: 'Open the console' }).click();
-    await expectHeading('Payments');
+    await expectHeading('Today');
   }
 
   test('is one response of at most 60 KB', async () => {
@@ -214,6 +215,44 @@ describeInBrowser('the console', () => {
     await expectHeading('No open session');
     expect(requests).toEqual(['/console', '/console/api/session']);
     expect(cookies).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
+  });
+
+  test('shows what came in, and a table behind each drawing', async () => {
+    await show('/today?currency=RUB');
+    const numbers = (await page.locator('.numbers').innerText()).replaceAll('\u00a0', ' ');
+    expect(numbers).toMatch(/Captured\s+3,040\.00 RUB/);
+    expect(numbers).toMatch(/Refunded\s+10\.00 RUB/);
+    expect(numbers).toMatch(/Approved\s+3 of 4/);
+    expect(numbers).toMatch(/Pending: 999\.16 RUB/);
+    const plots = page.locator('.plot');
+    expect(await plots.locator('h2').allInnerTexts()).toEqual([
+      'Payments over time',
+      'Approval rate',
+      'Declines',
+      'Recovery',
+    ]);
+    const summary = plots.first().locator('summary');
+    await summary.focus();
+    await page.keyboard.press('Enter');
+    const table = page.getByRole('table', { name: 'Payments over time' });
+    const last = (await table.locator('tbody tr').last().innerText()).replaceAll('\u00a0', ' ');
+    expect(last).toMatch(/not over\)\s+3\s+0\s+0\s+1\s+/);
+    expect(await plots.nth(2).innerText()).toMatch(/Not enough money: the payer can pay later\s+1/);
+    expect(await obstacles(page, { sizes })).toEqual([]);
+  });
+
+  test('keeps the days in the address, and a link to them for a colleague', async () => {
+    await show('/today');
+    await page.getByLabel('Period').selectOption('1');
+    await settled();
+    expect(new URL(page.url()).search).toBe('?days=1');
+    await page.getByRole('link', { name: 'Link to these days' }).click();
+    await settled();
+    const { searchParams } = new URL(page.url());
+    expect([...searchParams.keys()]).toEqual(['currency', 'days', 'until']);
+    expect(await page.getByLabel('Last day').inputValue()).toBe(searchParams.get('until'));
+    page = await world.open(`${world.address}/console/today?days=7&until=2020-02-01`);
+    await page.getByText('No payment in these days.').waitFor();
   });
 
   test.each([
@@ -286,7 +325,7 @@ describeInBrowser('the console', () => {
     expect(await obstacles(page, { sizes })).toEqual([]);
     await page.getByLabel('ID of the merchant').fill(world.merchant.partyId);
     await page.getByRole('button', { name: 'Show' }).click();
-    await expectHeading('Payments');
+    await expectHeading('Today');
     await page.getByRole('link', { name: 'Payouts' }).click();
     await expectHeading('Payouts');
     expect(new URL(page.url()).search).toBe(`?party=${world.merchant.partyId}`);
@@ -300,6 +339,8 @@ describeInBrowser('the console', () => {
   });
 
   test.each([
+    ['/today', 'Today'],
+    ['/today?until=2020-01-01', 'Today'],
     ['/payments', 'Payments'],
     ['payment', 'Payment'],
     ['declined', 'Payment'],
@@ -326,12 +367,13 @@ describeInBrowser('the console', () => {
       await settled();
     };
     const searchFor = async (text: string) => {
+      await click(page.getByRole('link', { name: 'Payments', exact: true }));
       await page.getByLabel('Search payments').fill(text);
       await click(page.getByRole('button', { name: 'Search', exact: true }));
     };
     const begin = async () => {
       clicks = 0;
-      await show('/payments');
+      await show('/today');
     };
 
     test('says whether a payer was charged twice', async () => {

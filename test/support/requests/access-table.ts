@@ -1112,6 +1112,12 @@ export const expectations: Record<string, Row> = {
     toKey: always({ status: 404, body: { message: 'Export not found', hint: expect.any(String) } }),
     toOtherTokens: unauthorized,
   },
+  getPayoutSums: {
+    scope: 'payouts:read',
+    request: () => get(`/v2/analytics/payouts?${sumTimes}`),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
   getCurrentBalances: {
     scope: 'payments:read',
     request: ({ shopId }) => get(`/v2/analytics/balances/current?shopID=${shopId}`),

@@ -11,6 +11,7 @@ import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import { maxParts, partsOf, splitUnits, type Range, type Split } from '../../domain/splits.ts';
 import { freshness } from '../../position.store.ts';
 import { readSums, type SumStatement } from '../../sums/sums.store.ts';
+import { noShop } from '../../sums/summed.ts';
 import { commonZone } from '../../sums/shop-zones.store.ts';
 import { freshnessMembers, tooWide, wholeRange, type SearchDeps } from '../search-schema.ts';
 
@@ -24,7 +25,9 @@ export const ShopsQuery = {
   excludeShopIDs: shopIDs,
   paymentInstitutionRealm: Type.Optional(Type.Enum(['test', 'live'])),
 };
-export const SumQuery = { fromTime: DateTime, toTime: DateTime, ...ShopsQuery };
+const times = { fromTime: DateTime, toTime: DateTime };
+export const SumQuery = { ...times, ...ShopsQuery };
+export const PartySumQuery = { ...times, partyID: ShopsQuery.partyID };
 export const SplitQuery = {
   ...SumQuery,
   splitUnit: Type.Enum([...splitUnits]),
@@ -37,6 +40,7 @@ export const SplitQuery = {
   ),
 };
 const shopsAsked = Type.Object(ShopsQuery);
+const partyAsked = Type.Object(PartySumQuery);
 const splitAsked = Type.Object(SplitQuery);
 const sumAsked = Type.Object(SumQuery);
 type ShopsAsked = Static<typeof shopsAsked>;
@@ -50,7 +54,7 @@ export const isOwnParty = ({
   query,
 }: {
   readonly caller: { readonly partyId: string };
-  readonly query: ShopsAsked;
+  readonly query: Pick<ShopsAsked, 'partyID'>;
 }) => query.partyID === undefined || query.partyID === caller.partyId;
 
 export function sumsOf<Item extends TSchema>(item: Item) {
@@ -109,7 +113,20 @@ export async function summed<Row extends Columns, Body>(
   if (!shops.ok) return shops;
   if (!range.ok) return range;
   const parts = { range: range.value, starts: [range.value.from], isFine: false };
-  return read(deps, asked, { shops: shops.value, sums, ...parts }, body);
+  return read(deps, asked, { shopIds: idsOf(shops.value), sums, ...parts }, body);
+}
+
+/** Reads sums of a whole party over the whole range. */
+export async function summedOfParty<Row extends Columns, Body>(
+  deps: Pick<SumDeps, 'db' | 'searchTurns'>,
+  asked: Asked<Static<typeof partyAsked>>,
+  sums: SumStatement<Row>,
+  body: (rows: Values<Row>[]) => Body[],
+): Promise<Outcome<Sums<Body>, Problem>> {
+  const range = wholeRange(asked.query);
+  if (!range.ok) return range;
+  const parts = { range: range.value, starts: [range.value.from], isFine: false };
+  return read(deps, asked, { shopIds: [noShop], sums, ...parts }, body);
 }
 
 /** Reads sums by the parts of the range. */
@@ -133,17 +150,19 @@ export async function splitSums<Row extends Columns, Body>(
   const starts = partsOf(split, range.value);
   if (!starts) return tooWide(`Send a shorter range or a longer splitUnit: at most ${maxParts} parts.`);
   const parts = { range: range.value, starts, isFine: unit === 'minute' };
-  const answer = await read(deps, asked, { shops: shops.value, sums, ...parts }, (rows) =>
+  const answer = await read(deps, asked, { shopIds: idsOf(shops.value), sums, ...parts }, (rows) =>
     body(rows, starts),
   );
   return answer.ok ? accept({ ...answer.value, timeZone }) : answer;
 }
 
+const idsOf = (shops: readonly Shop[]) => shops.map(({ id }) => id);
+
 async function read<Row extends Columns, Body>(
-  { db, searchTurns }: SumDeps,
+  { db, searchTurns }: Pick<SumDeps, 'db' | 'searchTurns'>,
   { caller: { partyId }, now }: Pick<Asked<unknown>, 'caller' | 'now'>,
   asked: {
-    readonly shops: readonly Shop[];
+    readonly shopIds: readonly string[];
     readonly sums: SumStatement<Row>;
     readonly range: Range;
     readonly starts: readonly Instant[];
@@ -151,10 +170,9 @@ async function read<Row extends Columns, Body>(
   },
   body: (rows: Values<Row>[]) => Body[],
 ): Promise<Outcome<Sums<Body>, 'searchTooWide' | 'tooManyRequests'>> {
-  const { shops, sums, ...parts } = asked;
+  const { sums, ...parts } = asked;
   const { asOf, isRebuilding } = await freshness(db, partyId, now);
-  const shopIds = shops.map(({ id }) => id);
-  const rows = await searchTurns.run(partyId, () => readSums(db, sums, { partyId, shopIds, ...parts }));
+  const rows = await searchTurns.run(partyId, () => readSums(db, sums, { partyId, ...parts }));
   if (rows === 'busy') return refuse('tooManyRequests', { waitSeconds: 1 });
   if (!rows) return tooWide('It took more than two seconds. Send a shorter range of time.');
   return accept({ result: body(rows), asOf, ...defined({ rebuilding: isRebuilding ? true : undefined }) });

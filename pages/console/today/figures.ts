@@ -1,0 +1,149 @@
+// The figures of Today, worked out from the sums of the API. Pure.
+
+export type SplitCounts = {
+  readonly result: readonly {
+    readonly currency: string;
+    readonly statusOffsetCounts: readonly {
+      readonly status: string;
+      readonly offsetCount: readonly { readonly offset: number; readonly count: number }[];
+    }[];
+  }[];
+};
+export type SplitAmounts = {
+  readonly result: readonly {
+    readonly currency: string;
+    readonly offsetAmounts: readonly { readonly offset: number; readonly amount: number }[];
+  }[];
+};
+export type Attempt = {
+  readonly attempt: number;
+  readonly currency: string;
+  readonly approved: number;
+  readonly declined: number;
+};
+export type Decline = {
+  readonly declineClass?: string;
+  readonly code?: string;
+  readonly currency: string;
+  readonly count: number;
+  readonly amount: number;
+};
+
+export const kinds = ['captured', 'open', 'cancelled', 'failed'] as const;
+export type Kind = (typeof kinds)[number];
+const kindOf: Readonly<Record<string, Kind>> = {
+  captured: 'captured',
+  refunded: 'captured',
+  pending: 'open',
+  processed: 'open',
+  cancelled: 'cancelled',
+  failed: 'failed',
+};
+const approvedStatuses = ['processed', 'captured', 'refunded', 'cancelled'];
+
+/** Payments of a part of the range. Approved and declined are those that are decided. */
+export type Part = Readonly<Record<Kind, number>> & {
+  readonly startMs: number;
+  readonly all: number;
+  readonly approved: number;
+  readonly declined: number;
+  readonly amount: number;
+};
+
+export function partsOf(counts: SplitCounts, amounts: SplitAmounts, currency: string): readonly Part[] {
+  const byStatus = counts.result.find((one) => one.currency === currency)?.statusOffsetCounts ?? [];
+  const sums = amounts.result.find((one) => one.currency === currency)?.offsetAmounts ?? [];
+  const [first] = byStatus;
+  return (first?.offsetCount ?? []).map(({ offset }, index) => {
+    const countOf = (isMeant: (status: string) => boolean) =>
+      byStatus
+        .filter(({ status }) => isMeant(status))
+        .reduce((sum, { offsetCount }) => sum + (offsetCount[index]?.count ?? 0), 0);
+    const ofKind = (kind: Kind) => countOf((status) => kindOf[status] === kind);
+    return {
+      startMs: offset,
+      captured: ofKind('captured'),
+      open: ofKind('open'),
+      cancelled: ofKind('cancelled'),
+      failed: ofKind('failed'),
+      all: countOf(() => true),
+      approved: countOf((status) => approvedStatuses.includes(status)),
+      declined: ofKind('failed'),
+      amount: sums.find((one) => one.offset === offset)?.amount ?? 0,
+    };
+  });
+}
+
+/** Of so few, a share says little. */
+export const fewest = 30;
+
+export type Share = {
+  readonly part: number;
+  readonly of: number;
+  /** Undefined of too few. */
+  readonly rate: number | undefined;
+  /** Where the true rate lies in 95 of 100 cases: the interval of Wilson. */
+  readonly low: number;
+  readonly high: number;
+};
+
+export function shareOf(part: number, of: number): Share {
+  if (of === 0) return { part, of, rate: undefined, low: 0, high: 1 };
+  const z = 1.96;
+  const rate = Math.min(1, part / of);
+  const width = 1 + z ** 2 / of;
+  const middle = (rate + z ** 2 / (2 * of)) / width;
+  const half = (z * Math.sqrt((rate * (1 - rate)) / of + z ** 2 / (4 * of ** 2))) / width;
+  return {
+    part,
+    of,
+    rate: of < fewest ? undefined : rate,
+    low: Math.max(0, middle - half),
+    high: Math.min(1, middle + half),
+  };
+}
+
+export function totalOf(parts: readonly Part[], what: Exclude<keyof Part, 'startMs'>): number {
+  return parts.reduce((sum, part) => sum + part[what], 0);
+}
+
+export const charges = ['present', 'first', 'retries'] as const;
+
+/** Approval with the payer present, of first recurring charges, and of retries. */
+export function approvalOf(attempts: readonly Attempt[], charge: (typeof charges)[number]): Share {
+  const isMeant = { present: 0, first: 1, retries: 2 }[charge];
+  const same = attempts.filter(({ attempt }) => Math.min(attempt, 2) === isMeant);
+  const approved = same.reduce((sum, one) => sum + one.approved, 0);
+  return shareOf(
+    approved,
+    same.reduce((sum, { declined }) => sum + declined, approved),
+  );
+}
+
+/** Of first recurring charges that were declined, the share that the first retry has recovered, the first two, and so on. */
+export function recoveredBy(attempts: readonly Attempt[]): readonly (Share & { readonly retry: number })[] {
+  const declined = attempts.find(({ attempt }) => attempt === 1)?.declined ?? 0;
+  let recovered = 0;
+  return attempts
+    .filter(({ attempt }) => attempt > 1)
+    .toSorted((one, other) => one.attempt - other.attempt)
+    .map(({ attempt, approved }) => {
+      recovered += approved;
+      return { retry: attempt - 1, ...shareOf(recovered, Math.max(declined, recovered)) };
+    });
+}
+
+/** The most frequent class first. One that a newer release brings, or none, is the empty text. */
+export function classesOf(declines: readonly Decline[]) {
+  const classes = [...new Set(declines.map(({ declineClass }) => declineClass ?? ''))];
+  return classes
+    .map((declineClass) => {
+      const same = declines.filter((one) => (one.declineClass ?? '') === declineClass);
+      return {
+        declineClass,
+        count: same.reduce((sum, { count }) => sum + count, 0),
+        amount: same.reduce((sum, { amount }) => sum + amount, 0),
+      };
+    })
+    .toSorted((one, other) => other.count - one.count);
+}
