@@ -68,6 +68,18 @@ type Authorising<Change> = {
   readonly refuse?: (now: Instant) => Promise<Change | undefined>;
 };
 
+/** What is written with a change, and how. */
+export type ChangeOptions = {
+  /** Runs first, because the journal must come last. */
+  readonly alsoWrite?: ((tx: Database) => Promise<void>) | undefined;
+  /** The caller continues with it immediately, so no other node should claim the job. */
+  readonly keepClaim?: boolean;
+  /** By the clock of the limits against card testing, which no test clock moves. */
+  readonly decidedAt?: Instant;
+  /** What the bank has said, if that is the reason. */
+  readonly answer?: BankResponse | undefined;
+};
+
 export type Heard<Stored> = {
   readonly answer: BankResponse;
   /** A bank may be slow, so facts are dated when the response arrives. */

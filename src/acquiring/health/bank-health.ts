@@ -1,4 +1,4 @@
-// Which banks are away, by what this node has heard of them: new operations avoid those. An operator's stop is stored instead.
+// Which banks are away, by what this node has heard of them: new operations avoid those.
 // Kept in memory only: each node finds out for its own part, and a restart forgets it.
 import type { BankResponse } from '../domain/bank-port.ts';
 import type { Asked } from './observed-bank.ts';

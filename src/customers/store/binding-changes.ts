@@ -1,6 +1,6 @@
 // Changes of a binding in SQL. One statement writes the customer, guarded by its version, the binding, the event and the
 // ledger journal.
-import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
+import type { ChangeOptions } from '../../acquiring/authorisation/job.ts';
 import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -93,18 +93,6 @@ export async function nameSeries(
 ): Promise<void> {
   await tx.run(nameSeriesOfBinding, { customer_id: customerId, binding_id: bindingId, series_id: seriesId });
 }
-
-/** What is written with a change, and how. */
-export type ChangeOptions = {
-  /** Runs first, because the journal must come last. */
-  readonly alsoWrite?: ((tx: Database) => Promise<void>) | undefined;
-  /** The caller continues with it immediately, so no other node should claim the job. */
-  readonly keepClaim?: boolean;
-  /** By the clock of the limits against card testing, which no test clock moves. */
-  readonly decidedAt?: Instant;
-  /** What the bank has said, if that is the reason. */
-  readonly answer?: BankResponse | undefined;
-};
 
 /** Writes the facts as one event; undefined on a version conflict. */
 export async function storeBindingFacts(

@@ -1,5 +1,6 @@
 // Changes of a payment in SQL. One statement, guarded by the version, writes the payment, its invoice, events, refund and
 // journal in one round trip.
+import type { ChangeOptions } from '../../acquiring/authorisation/job.ts';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import { failure } from '../../acquiring/store/codec.ts';
@@ -175,18 +176,6 @@ const endRefund = statement({
 
 /** Only a capture that failed takes money from a shop here. */
 export class ShopLacksMoney extends Error {}
-
-/** What is written with a change, and how. */
-export type ChangeOptions = {
-  /** Runs first, because the journal must come last. */
-  readonly alsoWrite?: ((tx: Database) => Promise<void>) | undefined;
-  /** The caller continues with it immediately, so no other node should claim the job. */
-  readonly keepClaim?: boolean;
-  /** By the clock of the limits against card testing, which no test clock moves. */
-  readonly decidedAt?: Instant;
-  /** What the bank has said, if that is the reason. */
-  readonly answer?: BankResponse | undefined;
-};
 
 /** Undefined after a version conflict. */
 export async function storeEvents(
