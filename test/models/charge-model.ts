@@ -342,7 +342,15 @@ function episodesOf(failures: Attempt[], own: Attempt[], ends: readonly Ended[])
   const end = ends.find(({ invoice, at }) => invoice === first.invoice.id && from <= at && at <= to);
   const isOver = ({ createdAt, outcome }: Attempt) =>
     outcome!.at <= to || (ranOut && from <= createdAt && createdAt <= to);
-  if (!end) return [whole, ...episodesOf(later.filter((each) => !isOver(each)), own, ends)];
+  if (!end)
+    return [
+      whole,
+      ...episodesOf(
+        later.filter((each) => !isOver(each)),
+        own,
+        ends,
+      ),
+    ];
   const others = later.filter(({ invoice, outcome }) => invoice.id !== end.invoice || outcome!.at > end.at);
   return [{ from, to: end.at - 1, ranOut: false }, ...episodesOf(others, own, ends)];
 }

@@ -301,7 +301,8 @@ function charge(world: World, series: Series, act: Act, ask: Ask): void {
 
 /** Of an invoice that is not at the bank: given up, forgiven or paid elsewhere. */
 function endObligation({ story, now }: World, { id }: Series, act: Act): void {
-  const hasEnded = (invoice: string) => story.ended.some((end) => end.series === id && end.invoice === invoice);
+  const hasEnded = (invoice: string) =>
+    story.ended.some((end) => end.series === id && end.invoice === invoice);
   const tried = story.attempts.filter(
     ({ series, invoice, payerPresent }) =>
       series === id && !payerPresent && mayBePaid(story, invoice.id, now) && !hasEnded(invoice.id),

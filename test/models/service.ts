@@ -215,7 +215,9 @@ function endOne(story: Story, { ended, attempts, series: all }: Replay, end: End
   const { failingSince, deadUntil } = series;
   const failures = own.flatMap(({ attempt, isRetry, ended: result }) => {
     const isFailure = result?.ending.outcome === 'declined' || result?.ending.outcome === 'lost';
-    const isOver = ended.some(({ series: of, invoice }) => of === end.series && invoice === attempt.invoice.id);
+    const isOver = ended.some(
+      ({ series: of, invoice }) => of === end.series && invoice === attempt.invoice.id,
+    );
     const isDead = isRetry && deadUntil !== undefined && instantOf(attempt.createdAt) <= deadUntil;
     if (!isFailure || isOver || isDead || result.declineClass === 'configuration') return [];
     return failingSince !== undefined && instantOf(result.at) >= failingSince ? [result.at] : [];

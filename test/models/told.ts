@@ -140,9 +140,7 @@ export function pageStory({ events, asks, schedule, periodRule }: PageCase): {
       series,
       attempts: events.flatMap((event, index) => ('outcome' in event ? [pageAttempt(event, index)] : [])),
       ended: events.flatMap((event) =>
-        'ends' in event
-          ? [{ series: event.ends, invoice: event.invoice, at: pageBegins + event.at }]
-          : [],
+        'ends' in event ? [{ series: event.ends, invoice: event.invoice, at: pageBegins + event.at }] : [],
       ),
     },
     question: {

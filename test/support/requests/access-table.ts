@@ -1100,8 +1100,10 @@ export const expectations: Record<string, Row> = {
     scope: 'payments:read',
     request: ({ shopId }) =>
       post('/v2/analytics/exports', {
-        ...{ of: 'refunds', shopID: shopId },
-        ...{ fromTime: '2026-01-01T00:00:00Z', toTime: '2026-12-31T00:00:00Z' },
+        of: 'refunds',
+        shopID: shopId,
+        fromTime: '2026-01-01T00:00:00Z',
+        toTime: '2026-12-31T00:00:00Z',
       }),
     toKey: { own: { status: 202 }, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
