@@ -29,6 +29,10 @@ select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snaps
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
 from search_position where set_config('enable_seqscan', 'off', true) = 'off' for update;
 
+-- begin_export_run
+update export set run = run + 1, row_count = 0, byte_count = 0, wake_at = $1::timestamptz
+where party_id = $2::text and export_id = $3::text and run = $4::int4 and expires_at is null returning run;
+
 -- begin_search_rebuild
 update search_position set rebuild_after = '', resum_from = null, rebuilt = 0,
 seen = case
@@ -703,6 +707,118 @@ set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
 attempts = attempts + 1
 from clocked where claimed.destination_id = clocked.destination_id
 returning json_build_array(clocked.destination_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_export
+with due as (
+select party_id, export_id, wake_at as due_at, coalesce('', '') as slot_group from export
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update export as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.party_id = clocked.party_id and claimed.export_id = clocked.export_id
+returning json_build_array(clocked.party_id, clocked.export_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_export_1
+with due as (
+select party_id, export_id, wake_at as due_at, coalesce('', '') as slot_group from export
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update export as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.party_id = clocked.party_id and claimed.export_id = clocked.export_id
+returning json_build_array(clocked.party_id, clocked.export_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_export_2
+with due as (
+select party_id, export_id, wake_at as due_at, coalesce('', '') as slot_group from export
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update export as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.party_id = clocked.party_id and claimed.export_id = clocked.export_id
+returning json_build_array(clocked.party_id, clocked.export_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_export_3
+with due as (
+select party_id, export_id, wake_at as due_at, coalesce('', '') as slot_group from export
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update export as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.party_id = clocked.party_id and claimed.export_id = clocked.export_id
+returning json_build_array(clocked.party_id, clocked.export_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_export_4
+with due as (
+select party_id, export_id, wake_at as due_at, coalesce('', '') as slot_group from export
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update export as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.party_id = clocked.party_id and claimed.export_id = clocked.export_id
+returning json_build_array(clocked.party_id, clocked.export_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_export_8
+with due as (
+select party_id, export_id, wake_at as due_at, coalesce('', '') as slot_group from export
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update export as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.party_id = clocked.party_id and claimed.export_id = clocked.export_id
+returning json_build_array(clocked.party_id, clocked.export_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_export_of_party
+with due as (
+select party_id, export_id, wake_at as due_at, coalesce('', '') as slot_group from export
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce('', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update export as claimed
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.party_id = clocked.party_id and claimed.export_id = clocked.export_id
+returning json_build_array(clocked.party_id, clocked.export_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
 claimed.wake_at as leased_until, clocked.slot_group;
 
@@ -1917,6 +2033,12 @@ delete from security_code where session_id in
 (select session_id from security_code where expires_at <= $1::timestamptz limit $2::int4 for update skip locked)
 returning session_id;
 
+-- delete_export
+delete from export where party_id = $1::text and export_id = $2::text;
+
+-- delete_export_pieces
+delete from export_piece where export_id = $1::text and run < $2::int4;
+
 -- delete_invoice_template
 update invoice_template set deleted_at = $1::timestamptz
 where invoice_template_id = $2::text and deleted_at is null
@@ -2020,6 +2142,8 @@ union all
 select 8 as ordinal, min(wake_at) as wake_at from subscription where party_id = $1::text and wake_at <= $2::timestamptz
 union all
 select 9 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 10 as ordinal, min(wake_at) as wake_at from export where party_id = $1::text and wake_at <= $2::timestamptz
 ) as due where wake_at is not null order by ordinal;
 
 -- end_charge
@@ -2070,6 +2194,12 @@ where session_id = $2::text returning session_id;
 -- end_exchange
 update exchange set state = $1::text, heard_at = $2::timestamptz
 where aggregate_id = $3::text and operation = $4::text and state in ('begun', 'challenged');
+
+-- end_export_run
+update export set as_of = $1::timestamptz, sha256 = $2::text, failure = $3::text, expires_at = $4::timestamptz,
+wake_at = $4::timestamptz, attempts = 0, stuck_reason = null
+where party_id = $5::text and export_id = $6::text and run = $7::int4 and expires_at is null
+returning export_id;
 
 -- end_hold_of_charge
 with ended as (
@@ -2186,6 +2316,10 @@ where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and operation 
 update destination set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where destination_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(destination_id) as key;
 
+-- expedite_export
+update export set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where party_id = $2::json ->> 0 and export_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(party_id, export_id) as key;
+
 -- expedite_invoice
 update invoice set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where invoice_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(invoice_id) as key;
@@ -2233,6 +2367,12 @@ order by wake_at limit 1000;
 
 -- failing_destination
 select json_build_array(destination_id) as key, party_id, attempts, wake_at, stuck_reason from destination
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_export
+select json_build_array(party_id, export_id) as key, party_id, attempts, wake_at, stuck_reason from export
 where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
 and stuck_reason is not null
 order by wake_at limit 1000;
@@ -3227,6 +3367,26 @@ insert into exchange_note (bank_id, note_key, operation_id, what, heard, meaning
 values ($1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::timestamptz)
 on conflict do nothing returning note_key;
 
+-- insert_export
+insert into export (party_id, export_id, slot, terms, made_by, created_at, wake_at)
+select $1::text, $2::text, free.slot, $3::json, $4::text, $5::timestamptz, $5::timestamptz
+from (
+select slot from generate_series(1, 3) as slot
+where slot not in (select taken.slot from export as taken where taken.party_id = $1::text and expires_at is null)
+order by slot limit 1
+) as free
+where (select count(*) from export where party_id = $1::text) < $6::int4
+on conflict do nothing returning export_id;
+
+-- insert_export_piece
+with kept as (
+update export set row_count = $1::int8, byte_count = $2::int8, wake_at = $3::timestamptz
+where party_id = $4::text and export_id = $5::text and run = $6::int4 and expires_at is null
+returning export_id
+)
+insert into export_piece (export_id, run, number, key_version, content)
+select export_id, $6::int4, $7::int4, $8::int4, $9::bytea from kept returning number;
+
 -- insert_identity
 with changed as (
 insert into identity (identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, sender, changed_at)
@@ -3537,6 +3697,9 @@ and ($3::text is null or destination.currency = $3::text)
 and ($4::timestamptz is null or (destination.created_at, destination.destination_id) < ($4::timestamptz, $5::text))
 order by destination.created_at desc, destination.destination_id desc limit $6::int4;
 
+-- list_exports
+select party_id, export_id, terms, made_by, created_at, run, row_count, byte_count, as_of, sha256, failure, expires_at from export where party_id = $1::text order by created_at desc, export_id desc;
+
 -- list_identities
 select identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, sender from identity where identity.party_id = $1::text and ($2::text is null or identity.provider = $2::text)
 and ($3::text is null or identity.class = $3::text)
@@ -3731,6 +3894,10 @@ where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and operation 
 update destination set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
 where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
+-- mark_stuck_export
+update export set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where party_id = $3::json ->> 0 and export_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
+
 -- mark_stuck_invoice
 update invoice set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
 where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
@@ -3852,6 +4019,10 @@ where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and operation 
 update destination set wake_at = $1::timestamptz, stuck_reason = $2::text
 where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
+-- postpone_export
+update export set wake_at = $1::timestamptz, stuck_reason = $2::text
+where party_id = $3::json ->> 0 and export_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
 -- postpone_invoice
 update invoice set wake_at = $1::timestamptz, stuck_reason = $2::text
 where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
@@ -3920,6 +4091,10 @@ where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and operation 
 -- put_back_destination
 update destination set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
 where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- put_back_export
+update export set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where party_id = $3::json ->> 0 and export_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
 
 -- put_back_invoice
 update invoice set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
@@ -4318,6 +4493,13 @@ from json_array_elements_text($1::json) as asked (id)
 join exchange on aggregate_id = split_part(id, '.', 1)
 and operation = substr(id, length(split_part(id, '.', 1)) + 2);
 
+-- read_export
+select party_id, export_id, terms, made_by, created_at, run, row_count, byte_count, as_of, sha256, failure, expires_at from export where party_id = $1::text and export_id = $2::text;
+
+-- read_export_piece
+select key_version, content from export_piece
+where export_id = $1::text and run = $2::int4 and number = $3::int4;
+
 -- read_first_waiting_refund
 select invoice_id, payment_id, refund_id from waiting_refund
 where party_id = $1::text and shop_id = $2::text
@@ -4399,6 +4581,39 @@ where claim.party_id = $1::text and claim.operation = 'createInvoiceTemplate' an
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, invoice_id text)
 cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, payment_in_progress from invoice where invoice_id = asked.invoice_id offset 0) as found;
+
+-- read_invoices_to_export
+with found as materialized (
+select invoice_id, created_at, status, amount_minor, external_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+and (created_at, invoice_id) < ($4::timestamptz, $5::text)
+and ($6::text is null or invoice_id = $6::text)
+and ($7::text is null or external_id = $7::text)
+and ($8::int8 is null or amount_minor >= $8::int8)
+and ($9::int8 is null or amount_minor <= $9::int8)
+and ($10::text is null or status = $10::text)
+and ($11::int8 is null or amount_minor = $11::int8)
+and (not $12::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select found.invoice_id, found.created_at, found.status, found.amount_minor, found.external_id, invoice.currency, invoice.due_date, invoice.product, invoice.description
+from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
 
 -- read_known_series
 select series_id from series where series_id in (select json_array_elements_text($1::json));
@@ -4602,6 +4817,29 @@ from invoice left join payment on payment.invoice_id = invoice.invoice_id
 where invoice.invoice_id = $1::text and invoice.party_id = $2::text
 order by length(payment_id), payment_id;
 
+-- read_payments_to_export
+select invoice_id, payment_id, created_at, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code, currency, attempt, decline_class, failure, bank_code, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as public_status from search_payment
+where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+and (created_at, invoice_id, payment_id) < ($4::timestamptz, $5::text, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or payment_id = $11::text)
+and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($13::text is null or flow = $13::text)
+and ($14::int8 is null or amount_minor = $14::int8)
+and ($15::text is null or customer_id = $15::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4;
+
 -- read_payout_fees
 select currency, basis_points, fixed_minor from payout_fee where party_id = $1::text order by currency;
 
@@ -4665,6 +4903,22 @@ select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at
 and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from refund
 where invoice_id = $1::text and payment_id = $2::text and ($3::text is null or refund_id = $3::text)
 order by length(refund_id), refund_id;
+
+-- read_refunds_to_export
+select invoice_id, payment_id, refund_id, created_at, status, external_id, rrn, amount_minor, currency from search_refund as refund
+where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+and ($4::text is null or invoice_id = $4::text)
+and ($5::text is null or external_id = $5::text)
+and ($6::text is null or payment_id = $6::text)
+and ($7::text is null or refund_id = $7::text)
+and ($8::text is null or status = $8::text)
+and ($9::text is null or rrn = $9::text)
+and ($10::text is null or exists (
+select from search_payment as payment where payment.party_id = refund.party_id
+and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+and payment.approval_code = $10::text))
+and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4;
 
 -- read_replay_cursor
 select created_at from webhook_event_number as numbers
@@ -4997,6 +5251,10 @@ where invoice_id = $2::text and payment_id = $3::text and operation = $4::text a
 update destination set wake_at = $1::timestamptz, stuck_reason = null
 where destination_id = $2::text and version = $3::int4;
 
+-- reschedule_export
+update export set wake_at = $1::timestamptz, attempts = 0, stuck_reason = null
+where party_id = $2::text and export_id = $3::text and run = $4::int4;
+
 -- reschedule_invoice
 update invoice set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
 where invoice_id = $2::text and version = $3::int4;
@@ -5121,6 +5379,10 @@ where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and operation 
 -- retry_stuck_destination
 update destination set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where destination_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(destination_id) as key;
+
+-- retry_stuck_export
+update export set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where party_id = $2::json ->> 0 and export_id = $2::json ->> 1 and stuck_at is not null returning json_build_array(party_id, export_id) as key;
 
 -- retry_stuck_invoice
 update invoice set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
@@ -5831,6 +6093,10 @@ where stuck_at is not null order by stuck_at limit 1000;
 
 -- stuck_destination
 select json_build_array(destination_id) as key, party_id, stuck_at, stuck_reason from destination
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_export
+select json_build_array(party_id, export_id) as key, party_id, stuck_at, stuck_reason from export
 where stuck_at is not null order by stuck_at limit 1000;
 
 -- stuck_invoice
