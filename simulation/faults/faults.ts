@@ -10,7 +10,6 @@ import {
 import type { Fault, Faults } from './fault.ts';
 import { faultsOfBatches } from './batches.ts';
 import { faultsOfBegunPayments } from './begun-payments.ts';
-import { faultsOfExchanges } from './exchanges.ts';
 import { faultsOfHoldsAndRefunds } from './holds-and-refunds.ts';
 import { faultsOfPayouts } from './payouts.ts';
 import { faultsOfRecurringCharges } from './recurring-charges.ts';
@@ -21,7 +20,6 @@ export type PlantedFault = Fault & { readonly name: string; readonly theme: Them
 
 export const plantedFaults: readonly PlantedFault[] = [
   ...soughtIn(holdsAndRefunds, faultsOfHoldsAndRefunds),
-  ...soughtIn(payouts, faultsOfExchanges),
   ...soughtIn(payouts, faultsOfPayouts),
   ...soughtIn(recurring, faultsOfBatches),
   ...soughtIn(recurring, faultsOfRecurringCharges),

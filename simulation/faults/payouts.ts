@@ -1,6 +1,16 @@
 import type { Faults } from './fault.ts';
 
 export const faultsOfPayouts: Faults = {
+  'exchange-after-the-send': {
+    does: 'An operation gets its row in the exchange log only when its outcome is known.',
+    edits: [
+      {
+        within: 'exchangesBetween',
+        replace: 'if (isNews)',
+        by: 'if (isNews && after.isChallenged)',
+      },
+    ],
+  },
   'failed-withdrawal-not-voided': {
     does: 'The reserved money of a failed withdrawal is posted as paid out.',
     edits: [
