@@ -73,7 +73,7 @@ const changeInvoiceRow =`,
     edits: [
       {
         within: 'transaction',
-        replace: 'await withClient((client) => inTransaction(client, effects, work, runOn))',
+        replace: 'await withClient((client) => inTransaction(client, effects, work, runOn, begin))',
         by: 'await work({ ...alone, afterCommit: (effect) => effects.push(effect) })',
       },
     ],

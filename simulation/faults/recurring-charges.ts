@@ -40,8 +40,8 @@ export const faultsOfRecurringCharges: Faults = {
     edits: [
       {
         within: 'afterFailure',
-        replace: "isRetry || declineClass === 'configuration'",
-        by: 'isRetry',
+        replace: "(isRetry && !opens) || declineClass === 'configuration'",
+        by: 'isRetry && !opens',
       },
     ],
   },

@@ -28,6 +28,12 @@ type Terms = {
 };
 /** A period, and what its charges have come to. */
 export type Told = Period & { charging?: string; nextTryAt?: string; endsTriesAt?: string };
+/** What is left of a period at the end of a pause. */
+type Rest = {
+  readonly pauseEndedAt: string;
+  readonly dueAt: string;
+  readonly part: readonly [number, number];
+};
 type Batch = { readonly at: string; readonly facts: readonly Fact[] };
 
 const outcomesOf = { open: 'open', paid: 'paid' } as const;
@@ -198,10 +204,12 @@ export class Life {
     const dates = this.datesOf(number);
     if (!dates) wrong('comes after the last one');
     else if (textOf(dates) !== textOf(period)) wrong(`is ${textOf(period)}, and agreed is ${textOf(dates)}`);
-    this.#timed(period, latest, wrong);
-    if (outcome === 'open' || outcome === 'missed') this.#mayBeDue(period, at, together, wrong);
+    const rest = this.#restOf(period, at, together, before);
+    this.#timed({ ...period, ...rest }, latest, wrong);
+    if (outcome === 'open' || outcome === 'missed')
+      this.#mayBeDue(period, at, { together, before, rest }, wrong);
     if (outcome === 'skipped') this.#maySkip(period, at, before, wrong);
-    this.#costs(period, wrong);
+    this.#costs(period, wrong, rest?.part);
     this.periods.set(number, { ...period, ...(outcome === 'open' ? { nextTryAt: period.dueAt } : {}) });
     if (outcome === 'paid') this.#paidFor(period);
     if (period.invoiceId !== undefined) this.invoices.add(period.invoiceId);
@@ -210,28 +218,52 @@ export class Life {
     this.#isOpen.add(number);
   }
 
-  #timed(period: Period, latest: Told | undefined, wrong: (what: string) => void): void {
-    const { startsOn, endsOn, startsAt, endsAt, dueAt } = period;
+  /** A period that continues when a pause ends: what is asked for is due then, and costs what is left of it, by whole seconds. */
+  #restOf(
+    { startsAt, endsAt, dueAt }: Period,
+    at: string,
+    together: readonly Fact[],
+    before: string,
+  ): Rest | undefined {
+    const continues = together.some(({ type }) => type === 'subscription_resumed');
+    if (before !== 'paused' || !continues) return undefined;
+    const until = earlier(this.resumesAt, at);
+    if (startsAt >= until || endsAt <= until) return undefined;
+    const [from, to, now] = [startsAt, endsAt, until].map((time) => Math.floor(Date.parse(time) / 1_000));
+    return { pauseEndedAt: until, dueAt, part: [to! - now!, to! - from!] };
+  }
+
+  #timed(period: Period & Partial<Rest>, latest: Told | undefined, wrong: (what: string) => void): void {
+    const { startsOn, endsOn, startsAt, endsAt, dueAt, pauseEndedAt } = period;
     const { zone } = this;
     const start = latest ? Date.parse(latest.endsAt) : startOfDate(zone, startsOn);
     if (Date.parse(startsAt) !== start)
       wrong(`starts at ${startsAt}, and not at ${new Date(start).toISOString()}`);
     if (Date.parse(endsAt) !== Math.max(start, startOfDate(zone, endsOn))) wrong(`ends at ${endsAt}`);
     if (latest && latest.endsOn !== startsOn) wrong(`leaves a hole after ${latest.endsOn}`);
-    if (dueAt === startsAt || (!latest && dueAt === this.startedAt)) return;
+    if (dueAt === (pauseEndedAt ?? startsAt) || (!latest && dueAt === this.startedAt)) return;
     const { from, until } = this.terms.schedule.chargeAt;
     const [date, time] = [dateIn(zone, Date.parse(dueAt)), timeIn(zone, Date.parse(dueAt))];
     if (date !== startsOn || time < from || time >= until || dueAt < startsAt) wrong(`is due at ${dueAt}`);
   }
 
   /** At a pause what has started is asked for, or missed. Otherwise what is due. */
-  #mayBeDue(period: Period, at: string, together: readonly Fact[], wrong: (what: string) => void): void {
+  #mayBeDue(
+    period: Period,
+    at: string,
+    { together, before, rest }: { together: readonly Fact[]; before: string; rest: Rest | undefined },
+    wrong: (what: string) => void,
+  ): void {
     const isPausing = together.some(({ type }) => type === 'subscription_paused');
+    const continues = together.some(({ type }) => type === 'subscription_resumed');
     const since = isPausing ? period.startsAt : period.dueAt;
     if (since > at) wrong(`comes at ${at}, and is due at ${since}`);
-    if (this.phase !== 'running') wrong(`is ${period.outcome} while the subscription is ${this.phase}`);
-    if (period.startsAt < this.#chargedFrom) wrong('is of a time that is not charged');
-    if (isPausing || period.outcome !== 'missed') return;
+    if (this.phase !== 'running' && !continues)
+      wrong(`is ${period.outcome} while the subscription is ${this.phase}`);
+    const isCovered =
+      before === 'unpaid' ? period.startsAt < at : continues && period.endsAt <= earlier(this.resumesAt, at);
+    if (isCovered || period.startsAt < this.#chargedFrom) wrong('is of a time that is not charged');
+    if (isPausing || period.outcome !== 'missed' || (rest && this.#isOpen.size > 0)) return;
     const { catchUp } = this.terms;
     const isLast = createdIn(together).at(-1)?.number === period.number;
     const isLate = catchUp === 'none' && Date.parse(at) - Date.parse(period.dueAt) > tooLateMs;
@@ -241,15 +273,24 @@ export class Life {
   #maySkip(period: Period, at: string, before: string, wrong: (what: string) => void): void {
     if (before !== 'paused' && before !== 'unpaid') return void wrong(`is skipped while it is ${before}`);
     const until = before === 'paused' ? earlier(this.resumesAt, at) : at;
-    if (period.startsAt >= until) wrong(`is skipped, and starts at ${period.startsAt} after ${until}`);
+    const [edge, does] = before === 'paused' ? [period.endsAt, 'ends'] : [period.startsAt, 'starts'];
+    if (edge > until || (before !== 'paused' && edge === until))
+      wrong(`is skipped, and ${does} at ${edge} after ${until}`);
     const { at: from = '', by = '' } = this.#stopped ?? {};
     if ((by === 'payer' || by === 'merchant') && before === 'paused' && period.startsAt < from)
       wrong(`is skipped, and started before the pause at ${from}`);
   }
 
-  #costs({ number, kind, outcome, amountMinor, creditMinor }: Period, wrong: (what: string) => void): void {
+  #costs(
+    { number, kind, outcome, amountMinor, creditMinor }: Period,
+    wrong: (what: string) => void,
+    [left, whole]: readonly [number, number] = [1, 1],
+  ): void {
     const { items, schedule, startsWith } = this.terms;
-    const total = items.reduce((sum, one) => sum + one.priceMinor * one.quantity, 0);
+    const total = items.reduce(
+      (sum, one) => sum + Math.round((one.priceMinor * one.quantity * left) / whole),
+      0,
+    );
     const cost = amountMinor + creditMinor;
     if (outcome === 'paid' && amountMinor > 0 && startsWith === 'savedCard')
       wrong('is paid from the start, and it costs something');
@@ -266,6 +307,8 @@ export class Life {
   #lookForLater(facts: readonly Fact[], at: string): void {
     const created = createdIn(facts).at(-1);
     if (!created || this.terms.catchUp === 'all' || this.phase !== 'running') return;
+    const isLeftOpen = [...this.#isOpen].some((number) => number < created.number);
+    if (isLeftOpen && this.terms.dunning.stack !== true) return;
     const due = this.surelyDue();
     if (created.outcome === 'skipped' || due === undefined || due > Date.parse(at)) return;
     this.problems.push(
