@@ -322,6 +322,7 @@ test('every JSON column is recorded with content', () => {
     'payer_email.content',
     'payout_terminal.merchant_facts',
     'terminal.merchant_facts',
+    'export.terms',
     'subscription.terms',
     'subscription.state',
     'subscription_period.lines',

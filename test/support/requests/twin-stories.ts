@@ -5,6 +5,8 @@ import type { Answer } from '../service/test-service.ts';
 import { card } from '../worlds/payout-world.ts';
 import { cardBody } from '../worlds/cards.ts';
 import { order, rangePrice, singleLine, templatesUrl } from '../worlds/invoices.ts';
+import { insufficientFunds } from '../worlds/recurring.ts';
+import { exportsUrl } from './exports.ts';
 import { nowhere } from '../receivers/webhooks.ts';
 import { withMembers } from './internal-names.ts';
 import { operationFinder, schemaOf, type Document, type Operation } from './openapi.ts';
@@ -200,6 +202,16 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   const subscriptionUrl = `${processing}/subscriptions/${subscription.id}`;
   await post(`${subscriptionUrl}/cancel`, { when: 'periodEnd', by: 'payer' });
   await post(`${subscriptionUrl}/pause`, { resumesAt: '2027-01-01T00:00:00Z', openPeriods: 'keepTrying' });
+  // The bank declines this price.
+  const unpaid = await create(`${processing}/subscriptions`, {
+    customerID: customer.id,
+    items: [{ product: 'Coffee', price: insufficientFunds }],
+    every: 'P1M',
+    timeZone: 'UTC',
+  });
+  const periodUrl = `${processing}/subscriptions/${unpaid.id}/periods/1`;
+  await post(`${periodUrl}/charge`, { afterDays: 3 });
+  await post(`${periodUrl}/close`, { as: 'forgiven' });
 
   // Payouts.
   const person = { provider: 'test', class: 'person', name: 'Ada', metadata };
@@ -262,6 +274,9 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     splitUnit: 'day',
   };
   await world.service.search.whenIdle();
+  const { fromTime, toTime } = ids;
+  const of = 'payments';
+  ids['exportID'] = (await post(exportsUrl, { of, shopID: 'TEST', fromTime, toTime })).body.id;
   // What is deleted comes last, and what is inside it before it.
   const inOrder = { get: 1, post: 2, delete: 3 };
   const others = Object.entries(document.paths)
@@ -323,7 +338,8 @@ function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
   return (
     rest
       .replace(/[\w+/=-]{14,}/g, (word) => (/\d/.test(word) || word.length >= 40 ? '#' : word))
-      .replace(/"(durationMs|reference|approvalCode)":("[^"]*"|\d+)/g, '"$1":"#"')
+      .replace(/"(durationMs|reference|approvalCode|made_by|bytes|byte_count)":("[^"]*"|\d+)/g, '"$1":"#"')
+      .replace(/^(subscription .*"wake_at":)"[^"]*"/, '$1"#"')
       .replace(/"(SIM\.|ds-)\d+"/g, '"$1#"')
       // In the words of a timeline.
       .replace(/\b(reference|approval code) \d+/g, '$1 #')
