@@ -632,6 +632,16 @@ begin
   raise exception using errcode = 'MV001', message = 'another transaction has changed the row since it was read';
 end $$;
 
+create or replace function public.wake_subscriptions_of_customer()
+ returns trigger
+ language plpgsql
+as $$
+begin
+  update subscription set wake_at = new.changed_at
+  where customer_id = new.customer_id and phase <> 'ended' and (wake_at is null or wake_at > new.changed_at);
+  return null;
+end $$;
+
 create table api_key (
   key_id id not null,
   party_id id not null,
@@ -859,6 +869,7 @@ create table customer (
   constraint customer_check check ((status = 'ready'::text) = (active_binding_id is not null)),
   constraint customer_status_check check (status = any (array['unready'::text, 'ready'::text, 'deleted'::text]))
 );
+create trigger customer_wakes_subscriptions after update of active_binding_id, status on customer for each row when (old.active_binding_id::text is distinct from new.active_binding_id::text or old.status <> new.status) execute function wake_subscriptions_of_customer();
 
 create table data_key (
   purpose text not null,

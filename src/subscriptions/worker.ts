@@ -3,6 +3,7 @@
 import { latest, laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Ids } from '../ids.ts';
+import { findActiveCard } from '../customers/port.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
 import {
   chargeInvoice,
@@ -18,7 +19,14 @@ import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { instalmentOf } from './domain/schedule.ts';
-import { decideForgive, decidePaid, decideWake, openPeriod, type NewIds } from './domain/commands.ts';
+import {
+  decideForgive,
+  decideNewCard,
+  decidePaid,
+  decideWake,
+  openPeriod,
+  type NewIds,
+} from './domain/commands.ts';
 import {
   nextAction,
   type Action,
@@ -101,8 +109,27 @@ function startsCharge({ does }: Action): boolean {
   return does === 'charge' || does === 'createPeriod' || does === 'resume';
 }
 
-/** How the oldest open period has ended since the last look. */
+/** What others have done since the last look: the bank, the payer, and who changed the customer's cards. */
 async function heardOf(
+  deps: SubscriptionJobDeps,
+  subscription: Subscription,
+  now: Instant,
+): Promise<readonly SubscriptionFact[]> {
+  const ended = await endOfOldest(deps, subscription, now);
+  return ended.length > 0 ? ended : heardOfCard(deps.db, subscription, now);
+}
+
+async function heardOfCard(
+  db: Database,
+  subscription: Subscription,
+  now: Instant,
+): Promise<readonly SubscriptionFact[]> {
+  const card = await findActiveCard(db, subscription.terms.customerId);
+  return card?.bindingId === undefined ? [] : decideNewCard(subscription, card.bindingId, now);
+}
+
+/** How the oldest open period has ended since the last look. */
+async function endOfOldest(
   deps: SubscriptionJobDeps,
   subscription: Subscription,
   now: Instant,
@@ -181,18 +208,19 @@ async function doNext(
   return write(tx, begun, ended, now, deps);
 }
 
-/** The ID of a payment follows from its invoice, so that the fact names it before it is made. */
+/** The ID of a payment follows from its invoice, so that the fact names it before it is made. The customer's card is locked. */
 async function idsFor(
   tx: Database,
-  subscription: Subscription,
+  { terms: { partyId, customerId }, ...subscription }: Subscription,
   next: Action,
-  { ids }: Pick<SubscriptionJobDeps, 'ids'>,
+  { ids, customers }: Pick<SubscriptionJobDeps, 'ids' | 'customers'>,
 ): Promise<NewIds> {
+  const customer = startsCharge(next) ? await customers.chargeable(tx, partyId, customerId) : undefined;
   const open = next.does === 'charge' ? openPeriod(subscription, next.number)?.invoiceId : undefined;
   const invoiceId = open ?? ids.next();
-  const made =
-    open === undefined ? undefined : await findPayableInvoice(tx, subscription.terms.partyId, open);
-  return { invoiceId, paymentId: `${invoiceId}.${(made?.invoice.paymentsMade ?? 0) + 1}` };
+  const made = open === undefined ? undefined : await findPayableInvoice(tx, partyId, open);
+  const paymentId = `${invoiceId}.${(made?.invoice.paymentsMade ?? 0) + 1}`;
+  return { invoiceId, paymentId, ...defined({ bindingId: customer?.card?.bindingId }) };
 }
 
 /** What the rules of recurring charges refuse, they also say when to try. The rest waits for the merchant. */

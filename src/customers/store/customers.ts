@@ -101,6 +101,22 @@ const readCustomerOfPayer = statement({
          from customer where customer_id = :customer_id`,
 });
 
+const readActiveCard = readStatement({
+  name: 'read_active_card_of_customer',
+  parameters: { customer_id: 'text' },
+  row: { status: customerColumns.status, active_binding_id: 'text?' },
+  text: `select status, active_binding_id from customer where customer_id = :customer_id`,
+});
+
+/** The card that is charged, of a deleted customer too. */
+export async function findActiveCard(
+  db: Pick<Database, 'run'>,
+  customerId: string,
+): Promise<{ readonly isDeleted: boolean; readonly bindingId?: string } | undefined> {
+  const [row] = await db.run(readActiveCard, { customer_id: customerId });
+  return row && { isDeleted: row.status === 'deleted', ...defined({ bindingId: row.active_binding_id }) };
+}
+
 /** False if the external ID is taken. */
 export async function storeNewCustomer(
   db: Database,

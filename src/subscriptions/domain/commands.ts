@@ -25,7 +25,12 @@ import {
 type Facts = readonly SubscriptionFact[];
 
 /** Drawn before the facts, so that a repeat after a crash finds them. */
-export type NewIds = { readonly invoiceId: string; readonly paymentId: string };
+export type NewIds = {
+  readonly invoiceId: string;
+  readonly paymentId: string;
+  /** Of the saved card that is charged. */
+  readonly bindingId?: string;
+};
 
 const maxItems = 100;
 const dayMs = 86_400_000;
@@ -123,26 +128,34 @@ export function decideWake(subscription: Subscription, now: Instant, ids: NewIds
     case 'giveUp':
       return finalAction(subscription, next.number);
     case 'charge':
-      return startCharge(subscription, next.number, now, ids.paymentId);
+      return startCharge(subscription, next.number, now, ids);
     case 'createPeriod': {
       const created = createDue(subscription, now, ids.invoiceId);
       const after = evolveAll(subscription, created, now);
       const [oldest] = after.open;
       const isNew = oldest !== undefined && oldest.number === after.latest?.number;
-      return isNew ? [...created, ...startCharge(after, oldest.number, now, ids.paymentId)] : created;
+      return isNew ? [...created, ...startCharge(after, oldest.number, now, ids)] : created;
     }
   }
 }
 
 /** The last guard: whatever is wrong elsewhere, a payer is not charged again and again. */
-function startCharge(subscription: Subscription, number: number, now: Instant, paymentId: string): Facts {
+function startCharge(
+  subscription: Subscription,
+  number: number,
+  now: Instant,
+  { paymentId, bindingId }: NewIds,
+): Facts {
   const period = subscription.open.find((one) => one.number === number);
   if (!period) throw new Error(`Period ${number} is not open.`);
-  const recent = subscription.charges.filter(({ at }) => at > laterBy(now, -dayMs));
-  if (recent.length >= maxChargesADay)
+  if (chargesOfADay(subscription, now).length >= maxChargesADay)
     return [{ type: 'subscription_parked', why: 'moreThanTwoChargesADay' }];
   if (period.startsAt > laterBy(now, 2 * dayMs)) return [{ type: 'subscription_parked', why: 'periodAhead' }];
-  return [{ type: 'charge_started', number, paymentId }];
+  return [{ type: 'charge_started', number, paymentId, ...defined({ bindingId }) }];
+}
+
+function chargesOfADay({ charges }: Subscription, now: Instant) {
+  return charges.filter(({ at }) => at > laterBy(now, -dayMs));
 }
 
 /** With the payer or the merchant: the open invoice, by whichever payment. It ends the planned tries. */
@@ -341,6 +354,21 @@ export function decideTry(
   return accept([{ type: 'try_requested', number: oldest.number, by }]);
 }
 
+/** What failed is tried with a card that it was not tried with: at once, or as soon as the last guard allows another charge. */
+export function decideNewCard(subscription: Subscription, bindingId: string, now: Instant): Facts {
+  const { phase, parkedFor, open } = subscription;
+  const [oldest] = open;
+  if ((phase !== 'running' && phase !== 'paused') || parkedFor !== undefined) return [];
+  if (oldest?.declineClass === undefined || oldest.bindingId === bindingId) return [];
+  const [first, second] = chargesOfADay(subscription, now);
+  const until = first && second ? laterBy(first.at, dayMs) : now;
+  if (oldest.charging !== undefined || (oldest.nextTryAt !== undefined && oldest.nextTryAt <= until))
+    return [];
+  if (until > now) return [{ type: 'charge_postponed', number: oldest.number, why: 'newCard', until }];
+  const wished = decideTry(subscription, 'newCard');
+  return wished.ok ? wished.value : [];
+}
+
 /** The merchant charges a period that was missed. */
 export function decideChargeMissed(
   subscription: Subscription,
@@ -382,7 +410,7 @@ export function decideForgive(
   return accept(settled(subscription, [{ type: 'period_closed', number, outcome: 'forgiven' }], now));
 }
 
-export function openPeriod({ open }: Subscription, number: number): OpenPeriod | undefined {
+export function openPeriod({ open }: Pick<Subscription, 'open'>, number: number): OpenPeriod | undefined {
   return open.find((period) => period.number === number);
 }
 

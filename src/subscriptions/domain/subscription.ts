@@ -61,6 +61,8 @@ export type Period = PeriodDates &
 /** A period whose invoice is not paid, and its retries. */
 export type OpenPeriod = Period & {
   readonly charging?: string;
+  /** The saved card that was charged last. */
+  readonly bindingId?: string;
   readonly firstFailedAt?: Instant;
   readonly retries: number;
   readonly declineClass?: DeclineClass;
@@ -128,7 +130,12 @@ export type SubscriptionFact =
   | { readonly type: 'subscription_started'; readonly schedule: Schedule }
   | { readonly type: 'period_created'; readonly period: Period }
   | { readonly type: 'missed_period_charged'; readonly number: number; readonly invoiceId: string }
-  | { readonly type: 'charge_started'; readonly number: number; readonly paymentId: string }
+  | {
+      readonly type: 'charge_started';
+      readonly number: number;
+      readonly paymentId: string;
+      readonly bindingId?: string;
+    }
   | {
       readonly type: 'charge_postponed';
       readonly number: number;
@@ -445,12 +452,13 @@ function afterPeriodFact(
       return { ...before, open, missed: before.missed.filter((one) => one !== missed) };
     }
     case 'charge_started': {
-      const { number, paymentId } = fact;
+      const { number, paymentId, bindingId } = fact;
       const charges = [...before.charges, { number, paymentId, at: now }].slice(-2);
       const after = withOpen(before, number, (period) => ({
         ...untried(period),
         charging: paymentId,
         ...kept(period),
+        ...defined({ bindingId }),
       }));
       return { ...after, charges };
     }

@@ -164,6 +164,7 @@ const period: Codec<Period> = object(periodMembers);
 const openPeriod: Codec<OpenPeriod> = object({
   ...periodMembers,
   charging: optional(text),
+  bindingId: optional(text),
   firstFailedAt: optional(instant),
   retries: wholeNumber,
   declineClass: optional(declineClass),
@@ -219,7 +220,7 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   subscription_started: { schedule },
   period_created: { period },
   missed_period_charged: { number: wholeNumber, invoiceId: text },
-  charge_started: { number: wholeNumber, paymentId: text },
+  charge_started: { number: wholeNumber, paymentId: text, bindingId: optional(text) },
   charge_postponed: { number: wholeNumber, until: optional(instant), why: text },
   charge_failed: {
     number: wholeNumber,

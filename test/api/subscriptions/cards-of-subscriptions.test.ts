@@ -1,0 +1,93 @@
+// What a subscription does when the card of its customer changes, or is gone.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Merchant } from '../../support/service/test-service.ts';
+import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import { insufficientFunds } from '../../support/worlds/recurring.ts';
+import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
+
+const good = '4242424242424242';
+/** Approved for the payer, and declined as expired without them. */
+const expired = '4000000000549990';
+
+const tooDear = [{ product: 'Tea', price: insufficientFunds }];
+
+let world: CustomerWorld;
+let subscriptions: SubscriptionWorld;
+
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  subscriptions = subscriptionWorld(world);
+});
+afterAll(() => world.close());
+
+async function started(card: string, more: Record<string, unknown> = {}) {
+  const by = await world.createMerchant();
+  const customer = await world.createCustomer({}, by);
+  const binding = await world.bound(customer, card);
+  const { body } = await subscriptions.create(by, customer.id, more);
+  await subscriptions.settle();
+  const id: string = body.id;
+  const get = () => subscriptions.get(by, id);
+  const bind = async (other: string) => {
+    const bound = await world.bound(customer, other);
+    await subscriptions.settle();
+    return bound;
+  };
+  const triesOf = async (number: number) => {
+    const { invoiceID } = (await subscriptions.periods(by, id))[number - 1];
+    return (await subscriptions.payments(by, invoiceID)).map(({ status }) => status);
+  };
+  return { by, customer, binding, id, get, bind, triesOf };
+}
+
+async function daysLater(by: Merchant, days: number): Promise<void> {
+  const { body } = await subscriptions.call(by, 'GET', '/sandbox/clock');
+  await subscriptions.moveTo(by, new Date(Date.parse(body.now) + days * 86_400_000).toISOString());
+}
+
+describe('a new card', () => {
+  test('pays at once what no time could heal', async () => {
+    const { by, get, bind, triesOf } = await started(expired);
+    expect(await get()).toMatchObject({ status: 'pastDue', openPeriods: [{ declineClass: 'newCard' }] });
+    await bind(good);
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+    expect(await triesOf(1)).toEqual(['failed', 'captured']);
+    await daysLater(by, 32);
+    expect(await triesOf(2)).toEqual(['captured']);
+  });
+
+  test('that is declined too makes one try, and the plan continues', async () => {
+    const { by, get, bind, triesOf } = await started(good, { items: tooDear });
+    await bind('5555555555554444');
+    expect(await triesOf(1)).toHaveLength(2);
+    const { openPeriods } = await get();
+    expect(openPeriods).toMatchObject([{ isCharging: false, nextTryAt: expect.any(String) }]);
+    await subscriptions.settle();
+    expect(await triesOf(1)).toHaveLength(2);
+    await daysLater(by, 2);
+    expect((await triesOf(1)).length).toBeGreaterThan(2);
+  });
+
+  test('waits for the next day when two were tried on this one', async () => {
+    const { by, get, bind, triesOf } = await started(good, { items: tooDear });
+    const [{ dueAt }] = await subscriptions.periods(by, (await get()).id);
+    await bind('5555555555554444');
+    await bind('2201382000000013');
+    expect(await triesOf(1)).toEqual(['failed', 'failed']);
+    const { status, openPeriods, parkedFor } = await get();
+    expect([status, parkedFor]).toEqual(['pastDue', undefined]);
+    const waitsMs = Date.parse(openPeriods[0].nextTryAt) - Date.parse(dueAt);
+    expect(waitsMs).toBe(86_400_000);
+    await daysLater(by, 1);
+    expect(await triesOf(1)).toHaveLength(3);
+  });
+
+  test('changes nothing while nothing is unpaid, and is charged from the next period on', async () => {
+    const { by, get, bind, triesOf } = await started(good);
+    await bind('5555555555554444');
+    expect(await triesOf(1)).toEqual(['captured']);
+    expect(await get()).toMatchObject({ status: 'active' });
+    await daysLater(by, 32);
+    expect(await triesOf(2)).toEqual(['captured']);
+  });
+});
