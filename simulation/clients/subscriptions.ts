@@ -78,6 +78,7 @@ const eventTypes = [
   'SubscriptionEndScheduled',
   'SubscriptionEnded',
   'SubscriptionParked',
+  'SubscriptionUnparked',
 ];
 
 export const subscriptionActions: readonly Action[] = [

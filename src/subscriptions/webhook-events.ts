@@ -30,6 +30,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   end_taken_back: 'SubscriptionEndTakenBack',
   subscription_ended: 'SubscriptionEnded',
   subscription_parked: 'SubscriptionParked',
+  subscription_unparked: 'SubscriptionUnparked',
 };
 
 export const subscriptionsTopic: Topic = {
@@ -66,7 +67,7 @@ export const subscriptionsTopic: Topic = {
 };
 
 function payload(subscription: Subscription): Record<string, unknown> {
-  const { terms, paidThrough, pause, endsAfter, endedFor } = subscription;
+  const { terms, paidThrough, pause, endsAfter, endedFor, parkedFor } = subscription;
   return filled({
     id: terms.id,
     shopID: terms.shopId,
@@ -77,6 +78,7 @@ function payload(subscription: Subscription): Record<string, unknown> {
     resumesAt: pause?.resumesAt,
     endsAfterPeriod: endsAfter?.number,
     endReason: endedFor,
+    parkedFor,
     metadata: terms.metadata,
   });
 }

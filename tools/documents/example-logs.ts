@@ -140,6 +140,7 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'end_scheduled', afterNumber: 3, reason: 'payer' },
       { type: 'end_taken_back' },
       { type: 'subscription_parked', why: 'periodAhead' },
+      { type: 'subscription_unparked' },
       { type: 'period_closed', number: 3, outcome: 'unpaid' },
       { type: 'subscription_ended', reason: 'payer' },
     ),

@@ -54,7 +54,9 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionEndTakenBack: 'It no longer ends after that period.',
   SubscriptionMissedPeriodCharged: 'You charge a period that was missed. It has an invoice now.',
   SubscriptionEnded: 'It ended. `endReason` says why.',
-  SubscriptionParked: 'Charging is stopped until the operator has looked, because something looks wrong.',
+  SubscriptionParked:
+    'Charging is stopped until you resume it, because something looks wrong. `parkedFor` says what.',
+  SubscriptionUnparked: 'You resumed it, and charging continues.',
   CustomerCreated: 'A customer was created.',
   CustomerReady: 'The customer has an active binding and can be charged.',
   CustomerDeleted: 'You deleted the customer. The body shows it as it was before.',

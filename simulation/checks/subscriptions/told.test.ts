@@ -56,6 +56,14 @@ test.each<[string, readonly Delivery[], RegExp]>([
     /status is paused/,
   ],
   [
+    'a stop of charging that its row does not have',
+    right.with(
+      3,
+      event(4, 'SubscriptionPeriodPaid', { period, subscription: { ...shown, parkedFor: 'periodAhead' } }),
+    ),
+    /parkedFor is periodAhead/,
+  ],
+  [
     'another time',
     right.with(
       3,

@@ -8,6 +8,7 @@ const eventOf: Readonly<Record<string, string>> = {
   subscription_created: 'SubscriptionCreated',
   subscription_started: 'SubscriptionStarted',
   period_created: 'SubscriptionPeriodCreated',
+  missed_period_charged: 'SubscriptionMissedPeriodCharged',
   charge_started: 'SubscriptionChargeStarted',
   charge_postponed: 'SubscriptionChargePostponed',
   charge_failed: 'SubscriptionChargeFailed',
@@ -17,8 +18,10 @@ const eventOf: Readonly<Record<string, string>> = {
   subscription_paused: 'SubscriptionPaused',
   subscription_resumed: 'SubscriptionResumed',
   end_scheduled: 'SubscriptionEndScheduled',
+  end_taken_back: 'SubscriptionEndTakenBack',
   subscription_ended: 'SubscriptionEnded',
   subscription_parked: 'SubscriptionParked',
+  subscription_unparked: 'SubscriptionUnparked',
 };
 
 /** Webhooks that surely existed before the first event of a subscription of their shop. */
@@ -67,13 +70,14 @@ function inOrder(deliveries: readonly Delivery[]): Body[] {
 
 function wrongAbout(bodies: readonly Body[], row: SubscriptionRow, periods: readonly PeriodRow[]): string[] {
   const last = bodies.at(-1)?.subscription ?? {};
-  const { endsAfter, endedFor, pause, paidThrough } = row.state;
+  const { endsAfter, endedFor, pause, paidThrough, parkedFor } = row.state;
   const expected: Readonly<Record<string, unknown>> = {
     status: statusOf(row),
     paidThrough,
     endsAfterPeriod: endsAfter?.number,
     endReason: endedFor,
     resumesAt: pause?.resumesAt,
+    parkedFor,
   };
   const known = new Map(bodies.flatMap(({ period }) => (period ? [[period.number, period] as const] : [])));
   return [

@@ -1,0 +1,53 @@
+// What a receiver knows of a subscription from its events alone.
+import { expect, test } from 'vitest';
+import type { Instant } from '../clock.ts';
+import type { Currency } from '../money.ts';
+import { written } from '../platform/database/codec.ts';
+import { monthlyPolicy } from './domain/dunning.ts';
+import { layOut } from './domain/schedule.ts';
+import type { SubscriptionFact, SubscriptionTerms } from './domain/subscription.ts';
+import { subscriptionFact } from './store/codec.ts';
+import { subscriptionsTopic } from './webhook-events.ts';
+
+const at = '2027-01-31T12:00:00.000000Z' as Instant;
+const window = { from: '06:00', until: '06:01' };
+const terms: SubscriptionTerms = {
+  id: 'S',
+  partyId: 'P',
+  shopId: 'shop',
+  customerId: 'C',
+  createdAt: at,
+  currency: 'RUB' as Currency,
+  startsWith: 'savedCard',
+  items: [{ product: 'Tea', quantity: 1n, priceMinor: 1_000n }],
+  schedule: { every: { count: 1, unit: 'M' }, zone: 'UTC', chargeAt: window, anchor: 'atStart' },
+  catchUp: 'current',
+  dunning: monthlyPolicy,
+  trialWithoutCard: 'pause',
+};
+const started: SubscriptionFact[] = [
+  { type: 'subscription_created', terms },
+  { type: 'subscription_started', schedule: layOut(terms.schedule, '2027-01-31') },
+];
+
+function eventsOf(...facts: SubscriptionFact[]) {
+  const log = [...started, ...facts].map((fact, index) => ({
+    sequence: index + 1,
+    createdAt: at,
+    facts: [written(subscriptionFact, fact)],
+  }));
+  const events = subscriptionsTopic.webhookEventsOf(log);
+  return events.slice(started.length).map(({ eventType, members }) => ({ eventType, ...members }));
+}
+
+test('why charging is stopped, and that it continues', () => {
+  const events = eventsOf(
+    { type: 'subscription_parked', why: 'periodAhead' },
+    { type: 'subscription_unparked' },
+  );
+  expect(events).toMatchObject([
+    { eventType: 'SubscriptionParked', subscription: { parkedFor: 'periodAhead' } },
+    { eventType: 'SubscriptionUnparked' },
+  ]);
+  expect(events[1]).not.toHaveProperty('subscription.parkedFor');
+});
