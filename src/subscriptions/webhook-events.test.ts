@@ -51,3 +51,22 @@ test('why charging is stopped, and that it continues', () => {
   ]);
   expect(events[1]).not.toHaveProperty('subscription.parkedFor');
 });
+
+test('a period whose payment was taken back, and what is still paid', () => {
+  const [startsAt, endsAt] = [at, '2027-02-28T00:00:00.000000Z' as Instant];
+  const dates = { kind: 'regular', startsOn: '2027-01-31', endsOn: '2027-02-28' } as const;
+  const money = { lines: terms.items, amountMinor: 1_000n, creditMinor: 0n };
+  const period = { number: 1, ...dates, startsAt, endsAt, dueAt: at, ...money, invoiceId: 'I' };
+  const events = eventsOf(
+    { type: 'period_created', period: { ...period, outcome: 'open' } },
+    { type: 'charge_started', number: 1, paymentId: 'I.1' },
+    { type: 'period_paid', number: 1, by: 'charge' },
+    { type: 'payment_taken_back', period: { ...period, outcome: 'missed' } },
+  );
+  expect(events.at(-2)).toMatchObject({ subscription: { paidThrough: endsAt } });
+  expect(events.at(-1)).toMatchObject({
+    eventType: 'SubscriptionPaymentTakenBack',
+    period: { number: 1, outcome: 'missed', invoiceID: 'I' },
+  });
+  expect(events.at(-1)).not.toHaveProperty('subscription.paidThrough');
+});

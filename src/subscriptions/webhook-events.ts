@@ -23,6 +23,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   charge_failed: 'SubscriptionChargeFailed',
   period_paid: 'SubscriptionPeriodPaid',
   period_closed: 'SubscriptionPeriodClosed',
+  payment_taken_back: 'SubscriptionPaymentTakenBack',
   subscription_unpaid: 'SubscriptionUnpaid',
   subscription_paused: 'SubscriptionPaused',
   subscription_resumed: 'SubscriptionResumed',
@@ -85,7 +86,8 @@ function payload(subscription: Subscription): Record<string, unknown> {
 
 /** The period as it is after the fact, and what the fact says besides. */
 function changeOf(fact: SubscriptionFact, before: Subscription | undefined, after: Subscription) {
-  if (fact.type === 'period_created') return { period: periodPayload(fact.period) };
+  if (fact.type === 'period_created' || fact.type === 'payment_taken_back')
+    return { period: periodPayload(fact.period) };
   if (fact.type === 'subscription_paused') return { by: fact.by };
   if (fact.type === 'subscription_parked') return { reason: fact.why };
   if (!('number' in fact)) return {};

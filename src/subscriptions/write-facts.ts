@@ -64,7 +64,8 @@ export async function writeFacts(
     if (fact.type === 'missed_period_charged' && concerned)
       await invoicePeriod(tx, after, { ...concerned, invoiceId: fact.invoiceId }, now, merchants);
     const reason = reasonToRescind(fact);
-    if (reason !== undefined && concerned?.invoiceId !== undefined) {
+    // The invoice of a missed one was paid, and the bank has taken that back.
+    if (reason !== undefined && concerned?.invoiceId !== undefined && concerned.outcome !== 'missed') {
       const invoice = { partyId: after.terms.partyId, invoiceId: concerned.invoiceId };
       if (!(await rescindInvoice(tx, invoice, reason, now))) isPaying = true;
     }

@@ -47,6 +47,8 @@ const whenSent: Readonly<Record<string, string>> = {
     'The charge failed. `nextTryAt` is the next try, `graceUntil` the end of all tries. Without `nextTryAt`, only the payer or you can help.',
   SubscriptionPeriodPaid: 'The period was paid, by a charge or by the payer.',
   SubscriptionPeriodClosed: 'The period is not tried any more, and its invoice was cancelled.',
+  SubscriptionPaymentTakenBack:
+    'The bank took back what was paid for the period. It is `missed` until you charge or close it, and `unpaid` after the end.',
   SubscriptionUnpaid: 'The retries are over. Nothing is charged until the invoice of the period is paid.',
   SubscriptionPaused: 'The subscription was paused. Without `resumesAt`, until you resume it.',
   SubscriptionResumed: 'The subscription continues.',

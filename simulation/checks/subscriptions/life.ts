@@ -47,7 +47,7 @@ export class Life {
   terms!: Terms;
   startedAt?: string;
   zone = '';
-  paidThrough?: string;
+  paidThrough: string | undefined;
   lastNumber = Infinity;
   resumesAt: string | undefined;
   lastChargeAt?: string;
@@ -154,6 +154,19 @@ export class Life {
     period_closed: (fact) => {
       this.#close(fact, String(fact['outcome']));
       if (this.phase === 'unpaid') this.phase = 'running';
+    },
+    payment_taken_back: (fact) => {
+      const { number, outcome } = fact['period'] as Period;
+      const period = this.periods.get(number);
+      if (period?.outcome !== 'paid') return void this.problems.push(`period ${number} was not paid`);
+      this.periods.set(number, { ...period, outcome });
+      const paid = [...this.periods.values()].filter((one) => one.outcome === 'paid');
+      this.paidThrough = paid
+        .map(({ endsAt }) => endsAt)
+        .toSorted()
+        .at(-1);
+      if (outcome !== (this.phase === 'ended' ? 'unpaid' : 'missed'))
+        this.problems.push(`period ${number} is ${outcome} after its payment was taken back`);
     },
     subscription_unpaid: (fact, at) => {
       const period = this.#named(fact);
@@ -386,6 +399,7 @@ const afterTheEnd = new Set([
   'charge_failed',
   'period_paid',
   'period_closed',
+  'payment_taken_back',
   'change_dropped',
   'items_changed',
 ]);

@@ -14,6 +14,7 @@ const eventOf: Readonly<Record<string, string>> = {
   charge_failed: 'SubscriptionChargeFailed',
   period_paid: 'SubscriptionPeriodPaid',
   period_closed: 'SubscriptionPeriodClosed',
+  payment_taken_back: 'SubscriptionPaymentTakenBack',
   subscription_unpaid: 'SubscriptionUnpaid',
   subscription_paused: 'SubscriptionPaused',
   subscription_resumed: 'SubscriptionResumed',

@@ -6,25 +6,32 @@ import { applyUpdate as applyToPayment } from '../../payments/updates/apply-upda
 import { applyUpdate as applyToWithdrawal } from '../../payouts/apply-update.ts';
 import { withdrawalOfOperation } from '../../payouts/domain/withdrawal.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { paymentOfOperation } from '../../payments/domain/payment.ts';
 import type { Logger } from '../../platform/log.ts';
+import { takeBack } from '../../subscriptions/take-back.ts';
+import type { WriteDeps } from '../../subscriptions/write-facts.ts';
 
-type Deps = {
+type Deps = WriteDeps & {
   readonly clock: Clock;
   readonly livemode: boolean;
   readonly log: Pick<Logger, 'error'>;
 };
 
 /** In the transaction that notes the update. */
-export function applyUpdate(
-  { clock, livemode, log }: Deps,
+export async function applyUpdate(
+  { clock, livemode, log, ...deps }: Deps,
   tx: Database,
   update: OperationUpdate,
 ): Promise<UpdateOutcome> {
   const { operationId } = update;
   if (withdrawalOfOperation(operationId))
     return applyToWithdrawal({ db: tx, livemode, log }, update, clock.now());
-  if (bindingOfOperation(operationId)) return Promise.resolve(ofBinding(update, log));
-  return applyToPayment({ db: tx, log }, update, clock.now());
+  if (bindingOfOperation(operationId)) return ofBinding(update, log);
+  const applied = await applyToPayment({ db: tx, log }, update, clock.now());
+  const [invoiceId] = paymentOfOperation(operationId) ?? [];
+  if (invoiceId !== undefined && update.what === 'captureFailed' && applied.outcome === 'applied')
+    await takeBack(tx, invoiceId, clock.now(), deps);
+  return applied;
 }
 
 /** A verification charge has no updates of its own: what is not refunded in the end, an operator sends to the payer. */

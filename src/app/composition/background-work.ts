@@ -23,7 +23,7 @@ export type BackgroundWork = ReturnType<typeof openBackgroundWork>;
 export function openBackgroundWork(foundation: Foundation, modules: Modules, publicUrl: () => string) {
   const { config, ports, log, database, keyring } = foundation;
   const { clock } = ports;
-  const { banks, livemode, merchants, payerAttempts, tokens } = modules;
+  const { banks, charging, livemode, merchants, payerAttempts, tokens } = modules;
   const ledger = monitorLedger(database, log, everyInvariant);
   const awayReport = openAwayReport({ db: database, clock, away: banks.away });
   const bankWatch = watchBanks({
@@ -31,7 +31,7 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
     clock,
     log,
     banks,
-    apply: (tx, update) => applyUpdate({ clock, livemode, log }, tx, update),
+    apply: (tx, update) => applyUpdate({ clock, livemode, log, merchants, charging }, tx, update),
     async expedite(operationId) {
       const job = jobOfOperation(operationId);
       if (job) await jobs.expedite(...job);

@@ -17,6 +17,7 @@ import {
   type EndReason,
   type Item,
   type OpenPeriod,
+  type Period,
   type Subscription,
   type SubscriptionFact,
   type SubscriptionTerms,
@@ -167,6 +168,16 @@ export function decidePaid(
 ): Facts {
   if (!openPeriod(subscription, number)) return [];
   return settled(subscription, [{ type: 'period_paid', number, by }], now);
+}
+
+/** The merchant charges or closes it, as any period that was missed. After the end it stays unpaid. */
+export function decideTakenBack(
+  { phase }: Subscription,
+  period: Period,
+  paidThrough: Instant | undefined,
+): Facts {
+  const outcome = phase === 'ended' ? 'unpaid' : 'missed';
+  return [{ type: 'payment_taken_back', period: { ...period, outcome }, ...defined({ paidThrough }) }];
 }
 
 /** After these facts nothing is unpaid. What started meanwhile is not charged, and a pause continues. */

@@ -153,6 +153,8 @@ export type SubscriptionFact =
   | { readonly type: 'try_requested'; readonly number: number; readonly by: 'newCard' | 'merchant' }
   | { readonly type: 'period_paid'; readonly number: number; readonly by: 'charge' | 'payer' | 'elsewhere' }
   | { readonly type: 'period_closed'; readonly number: number; readonly outcome: 'unpaid' | 'forgiven' }
+  /** The bank has taken back what it captured for the period. `paidThrough` is what the others have paid. */
+  | { readonly type: 'payment_taken_back'; readonly period: Period; readonly paidThrough?: Instant }
   | { readonly type: 'subscription_unpaid'; readonly number: number }
   | ({ readonly type: 'subscription_paused' } & Pause)
   | { readonly type: 'subscription_resumed' }
@@ -176,6 +178,7 @@ const whileRunning = {
   try_requested: 'running',
   period_paid: 'running',
   period_closed: 'running',
+  payment_taken_back: 'running',
   subscription_unpaid: 'unpaid',
   subscription_paused: 'paused',
   end_scheduled: 'running',
@@ -204,6 +207,7 @@ export const subscriptionLifecycle = {
     try_requested: 'paused',
     period_paid: 'paused',
     period_closed: 'paused',
+    payment_taken_back: 'paused',
     subscription_unpaid: 'unpaid',
     // It ends at another time.
     subscription_paused: 'paused',
@@ -225,6 +229,7 @@ export const subscriptionLifecycle = {
     try_requested: 'unpaid',
     period_paid: 'running',
     period_closed: 'running',
+    payment_taken_back: 'unpaid',
     end_scheduled: 'unpaid',
     end_taken_back: 'unpaid',
     subscription_ended: 'ended',
@@ -240,6 +245,7 @@ export const subscriptionLifecycle = {
     charge_failed: 'ended',
     period_paid: 'ended',
     period_closed: 'ended',
+    payment_taken_back: 'ended',
     change_dropped: 'ended',
     items_changed: 'ended',
   },
@@ -428,7 +434,7 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
   }
 }
 
-type PeriodFact = Extract<LaterFact, { number: number } | { type: 'period_created' }>;
+type PeriodFact = Extract<LaterFact, { number: number } | { period: Period }>;
 
 function afterPeriodFact(
   before: Subscription,
@@ -479,6 +485,8 @@ function afterPeriodFact(
       return afterPayment(before, fact.number);
     case 'period_closed':
       return closed(before, fact.number, fact.outcome);
+    case 'payment_taken_back':
+      return afterLoss(before, fact);
   }
 }
 
@@ -522,6 +530,21 @@ function afterPayment(before: Subscription, number: number): Subscription {
     ...after,
     paidThrough: later(paid.endsAt, before.paidThrough ?? paid.endsAt),
     ...(before.latest?.number === number ? { paidMinor: paidFor(paid) } : {}),
+  };
+}
+
+function afterLoss(
+  before: Subscription,
+  { period, paidThrough }: SubscriptionFact & { type: 'payment_taken_back' },
+): Subscription {
+  const { number, outcome } = period;
+  const { paidThrough: _, ...after } = closed(before, number, outcome);
+  const missed = outcome === 'missed' ? [...after.missed, period] : after.missed;
+  return {
+    ...after,
+    ...defined({ paidThrough }),
+    missed: missed.toSorted((a, b) => a.number - b.number).slice(-maxMissed),
+    ...(before.latest?.number === number ? { paidMinor: 0n } : {}),
   };
 }
 

@@ -231,6 +231,7 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   try_requested: { number: wholeNumber, by: oneOf('newCard', 'merchant') },
   period_paid: { number: wholeNumber, by: oneOf('charge', 'payer', 'elsewhere') },
   period_closed: { number: wholeNumber, outcome: oneOf('unpaid', 'forgiven') },
+  payment_taken_back: { period, paidThrough: optional(instant) },
   subscription_unpaid: { number: wholeNumber },
   subscription_paused: pauseMembers,
   subscription_resumed: {},

@@ -187,6 +187,25 @@ const readPeriods = statement({
          where subscription_id = :subscription_id and number < :before order by number desc limit :limit`,
 });
 
+const readOwner = statement({
+  name: 'read_subscription_of_invoice',
+  parameters: { invoice_id: 'text' },
+  row: { subscription_id: 'text' },
+  text: 'select subscription_id from subscription_invoice where invoice_id = :invoice_id',
+});
+
+const readPaid = statement({
+  name: 'read_paid_period_of_invoice',
+  parameters: { subscription_id: 'text', invoice_id: 'text' },
+  row: { ...periodColumns, paid_through: 'timestamptz?' },
+  text: `select ${columnList(periodColumns)}, (
+           select max(ends_at) from subscription_period
+           where subscription_id = :subscription_id and outcome = 'paid' and invoice_id is distinct from :invoice_id
+         ) as paid_through
+         from subscription_period
+         where subscription_id = :subscription_id and invoice_id = :invoice_id and outcome = 'paid'`,
+});
+
 const reschedule = rescheduleStatement('subscription', ['subscription_id'], 'continue');
 
 /** Keeps the time of a wake-up that came meanwhile. */
@@ -297,6 +316,7 @@ function periodsAfter(facts: readonly SubscriptionFact[]) {
     if (fact.type === 'period_created') created.set(fact.period.number, fact.period);
     if (fact.type === 'period_paid') set(fact.number, { outcome: 'paid' });
     if (fact.type === 'period_closed') set(fact.number, { outcome: fact.outcome });
+    if (fact.type === 'payment_taken_back') set(fact.period.number, { outcome: fact.period.outcome });
     if (fact.type === 'subscription_unpaid') set(fact.number, { outcome: 'unpaid' });
     if (fact.type === 'missed_period_charged')
       set(fact.number, { outcome: 'open', invoiceId: fact.invoiceId });
@@ -342,7 +362,11 @@ export async function findPeriods(
   { before, limit }: { readonly before: number; readonly limit: number },
 ): Promise<Period[]> {
   const rows = await db.run(readPeriods, { subscription_id: subscriptionId, before, limit });
-  return rows.map((row) => ({
+  return rows.map(periodFromRow);
+}
+
+function periodFromRow(row: Values<typeof periodColumns>): Period {
+  return {
     number: row.number,
     kind: row.kind,
     startsOn: row.starts_on,
@@ -355,7 +379,27 @@ export async function findPeriods(
     creditMinor: row.credit_minor,
     outcome: row.outcome,
     ...defined({ invoiceId: row.invoice_id }),
-  }));
+  };
+}
+
+/** The period that the invoice has paid, and until when the others are paid. Undefined for other invoices. */
+export async function findPaidBy(
+  db: Database,
+  invoiceId: string,
+): Promise<
+  | {
+      readonly stored: StoredSubscription;
+      readonly period: Period;
+      readonly paidThrough: Instant | undefined;
+    }
+  | undefined
+> {
+  const [owner] = await db.run(readOwner, { invoice_id: invoiceId });
+  const stored = owner && (await loadSubscription(db, owner.subscription_id));
+  if (!stored) return undefined;
+  const id = stored.subscription.terms.id;
+  const [row] = await db.run(readPaid, { subscription_id: id, invoice_id: invoiceId });
+  return row && { stored, period: periodFromRow(row), paidThrough: row.paid_through ?? undefined };
 }
 
 export async function rescheduleSubscription(

@@ -1,0 +1,80 @@
+// A bank takes the money of a period back, days after it was paid.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applyUpdate } from '../../../src/app/bank-watch/bank-updates.ts';
+import type { OperationUpdate } from '../../../src/acquiring/domain/bank-updates.ts';
+import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import {
+  subscriptionsUrl,
+  subscriptionWorld,
+  type SubscriptionWorld,
+} from '../../support/subscriptions/subscription-world.ts';
+
+let world: CustomerWorld;
+let subscriptions: SubscriptionWorld;
+
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  subscriptions = subscriptionWorld(world);
+});
+afterAll(() => world.close());
+
+async function takeBack(operationId: string): Promise<string> {
+  const { database, clock } = world.service;
+  const update: OperationUpdate = { operationId, what: 'captureFailed', at: clock.now() };
+  const deps = { ...world.service, livemode: false, log: { error: () => {} } };
+  const { outcome } = await database.transaction((tx) => applyUpdate(deps, tx, update));
+  await subscriptions.settle();
+  return outcome;
+}
+
+async function paidTwice() {
+  const by = await world.createMerchant();
+  const customerId = await subscriptions.readyCustomer(by);
+  const { body } = await subscriptions.create(by, customerId, { every: 'P1W' });
+  await subscriptions.settle();
+  const id: string = body.id;
+  const { body: clock } = await subscriptions.call(by, 'GET', '/sandbox/clock');
+  await subscriptions.moveTo(by, new Date(Date.parse(clock.now) + 8 * 86_400_000).toISOString());
+  const act = async (path: string, asked: object) => {
+    const answer = await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/${path}`, asked);
+    await subscriptions.settle();
+    return answer;
+  };
+  const get = () => subscriptions.get(by, id);
+  const outcomes = async () => (await subscriptions.periods(by, id)).map(({ outcome }) => outcome);
+  const [first, second] = await subscriptions.periods(by, id);
+  expect(await outcomes()).toEqual(['paid', 'paid']);
+  return { by, act, get, outcomes, first, second };
+}
+
+test('the period is missed again, is charged by a new invoice, and is paid', async () => {
+  const { by, act, get, outcomes, first, second } = await paidTwice();
+  const before = (await get()).paidThrough;
+  expect(await takeBack(`${second.invoiceID}.1.a`)).toBe('applied');
+  expect(await outcomes()).toEqual(['paid', 'missed']);
+  const { status, paidThrough } = await get();
+  expect(status).toBe('active');
+  expect(Date.parse(paidThrough)).toBeLessThan(Date.parse(before));
+  expect(await takeBack(`${second.invoiceID}.1.a`)).toBe('nothing');
+  const charged = await act('periods/2/charge', {});
+  expect([charged.status, await outcomes()]).toEqual([200, ['paid', 'paid']]);
+  const [, again] = await subscriptions.periods(by, charged.body.id);
+  expect(again.invoiceID).not.toBe(second.invoiceID);
+  expect((await get()).paidThrough).toBe(before);
+  // An older one leaves what was paid later.
+  expect(await takeBack(`${first.invoiceID}.1.a`)).toBe('applied');
+  expect(await outcomes()).toEqual(['missed', 'paid']);
+  expect((await get()).paidThrough).toBe(before);
+});
+
+test('the period is forgiven, or stays unpaid after the end', async () => {
+  const { act, get, outcomes, first, second } = await paidTwice();
+  await takeBack(`${second.invoiceID}.1.a`);
+  const closed = await act('periods/2/close', { as: 'forgiven' });
+  expect([closed.status, await outcomes()]).toEqual([200, ['paid', 'forgiven']]);
+  await act('cancel', { when: 'now' });
+  await takeBack(`${first.invoiceID}.1.a`);
+  expect(await outcomes()).toEqual(['unpaid', 'forgiven']);
+  const { status, paidThrough } = await get();
+  expect([status, paidThrough]).toEqual(['ended', undefined]);
+});
