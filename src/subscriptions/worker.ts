@@ -20,6 +20,7 @@ import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
+  decideConsentEnded,
   decideForgive,
   decideNewCard,
   decidePaid,
@@ -125,7 +126,10 @@ async function heardOfCard(
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
   const card = await findActiveCard(db, subscription.terms.customerId);
-  return card?.bindingId === undefined ? [] : decideNewCard(subscription, card.bindingId, now);
+  if (!card || subscription.phase === 'incomplete') return [];
+  if (card.bindingId !== undefined) return decideNewCard(subscription, card.bindingId, now);
+  // The last card was revoked, and the consent with it, or the customer is deleted.
+  return decideConsentEnded(subscription, card.isDeleted ? 'consentEnded' : 'payer');
 }
 
 /** How the oldest open period has ended since the last look. */

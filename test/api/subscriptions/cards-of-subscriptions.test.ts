@@ -2,8 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Merchant } from '../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
-import { insufficientFunds } from '../../support/worlds/recurring.ts';
-import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
+import { connectionBreaks, insufficientFunds } from '../../support/worlds/recurring.ts';
+import {
+  subscriptionsUrl,
+  subscriptionWorld,
+  type SubscriptionWorld,
+} from '../../support/subscriptions/subscription-world.ts';
 
 const good = '4242424242424242';
 /** Approved for the payer, and declined as expired without them. */
@@ -89,5 +93,56 @@ describe('a new card', () => {
     expect(await get()).toMatchObject({ status: 'active' });
     await daysLater(by, 32);
     expect(await triesOf(2)).toEqual(['captured']);
+  });
+});
+
+describe('without a card, it ends at once', () => {
+  const remove = (by: Merchant, path: string) =>
+    world.service.call('DELETE', `/v2/processing/customers/${path}`, { token: by.apiKey });
+
+  test('when the payer or the merchant revokes the last one, and stays paid through', async () => {
+    const { by, customer, binding, get, bind } = await started(good, { every: 'P1Y' });
+    const { paidThrough } = await get();
+    const other = await bind('5555555555554444');
+    await world.withdraw(binding, by.apiKey);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'active' });
+    await world.withdraw(other, customer.token);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'ended', endReason: 'payer', paidThrough });
+  });
+
+  test('also when it is paused, and what is unpaid is tried no more', async () => {
+    const { by, binding, id, get, triesOf } = await started(good, { items: tooDear });
+    await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/pause`, {});
+    await world.withdraw(binding, by.apiKey);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'ended', openPeriods: [] });
+    await daysLater(by, 10);
+    expect(await triesOf(1)).toEqual(['failed']);
+    const [period] = await subscriptions.periods(by, id);
+    expect(period).toMatchObject({ outcome: 'unpaid' });
+    expect(await subscriptions.invoice(by, period.invoiceID)).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('when the customer is deleted', async () => {
+    const { by, customer, get } = await started(good, { trialDays: 30 });
+    expect(await get()).toMatchObject({ status: 'trialing' });
+    expect((await remove(by, customer.id)).status).toBe(204);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'ended', endReason: 'consentEnded' });
+  });
+
+  test('when the customer is deleted while the bank has a charge, which is finished', async () => {
+    const { by, customer, id, get } = await started(good, {
+      items: [{ product: 'Tea', price: connectionBreaks }],
+    });
+    expect((await get()).openPeriods).toMatchObject([{ isCharging: true }]);
+    await remove(by, customer.id);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'ended' });
+    await daysLater(by, 2);
+    expect(await get()).toMatchObject({ status: 'ended', openPeriods: [] });
+    expect((await subscriptions.periods(by, id)).map(({ outcome }) => outcome)).not.toContain('open');
   });
 });
