@@ -4151,6 +4151,14 @@ returning party_id, shop_id, bin;
 update terminal set priority = case when bank_id = $1::text then $2::int4 else $2::int4 + 1 end
 where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
 
+-- read_active_card_of_customer
+select status, active_binding_id from customer where customer_id = $1::text;
+
+-- read_active_card_of_customer_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, customer_id text)
+cross join lateral (select status, active_binding_id from customer where customer_id = asked.customer_id offset 0) as found;
+
 -- read_api_key
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = $1::text;
 
@@ -4756,6 +4764,14 @@ order by created_at desc, invoice_id, payment_id limit $3::int4;
 -- read_overdraft
 select overdraft_minor from ledger_account where account_id = $1::text;
 
+-- read_paid_period_of_invoice
+select number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines, amount_minor, credit_minor, outcome, invoice_id, (
+select max(ends_at) from subscription_period
+where subscription_id = $1::text and outcome = 'paid' and invoice_id is distinct from $2::text
+) as paid_through
+from subscription_period
+where subscription_id = $1::text and invoice_id = $2::text and outcome = 'paid';
+
 -- read_party
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
 from party left join test_clock using (party_id)
@@ -5015,6 +5031,9 @@ select subscription_id, party_id, shop_id, customer_id, version, phase, terms, s
 select subscription.subscription_id, subscription.party_id, subscription.shop_id, subscription.customer_id, subscription.version, subscription.phase, subscription.terms, subscription.state, subscription.external_id, subscription.created_at, subscription.changed_at, claim.fingerprint as request_fingerprint
 from external_id as claim join subscription on subscription_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createSubscription' and claim.external_id = $2::text;
+
+-- read_subscription_of_invoice
+select subscription_id from subscription_invoice where invoice_id = $1::text;
 
 -- read_subscription_together
 select asker, found.*

@@ -136,7 +136,7 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       {
         type: 'payment_taken_back',
         period: { ...missedPeriod(2, '2026-02-20', '2026-03-20'), invoiceId: '1Ek5pFYYx2u' },
-        paidThrough: '2026-02-19T21:00:00.000000Z',
+        paidThrough: '2026-02-20T00:00:00.000000Z',
       },
       { type: 'period_created', period: subscriptionPeriod(3, '2026-03-20', '2026-04-20') },
       { type: 'charge_started', number: 3, paymentId: '1Ek5pFYYx3v.1' },

@@ -444,19 +444,8 @@ function afterPeriodFact(
   switch (fact.type) {
     case 'period_created':
       return afterNewPeriod(before, fact.period);
-    case 'missed_period_charged': {
-      const missed = before.missed.find(({ number }) => number === fact.number);
-      if (!missed) throw new Error(`Period ${fact.number} is not missed.`);
-      const period = {
-        ...missed,
-        invoiceId: fact.invoiceId,
-        outcome: 'open',
-        retries: 0,
-        nextTryAt: now,
-      } as const;
-      const open = [...before.open, period].toSorted((a, b) => a.number - b.number);
-      return { ...before, open, missed: before.missed.filter((one) => one !== missed) };
-    }
+    case 'missed_period_charged':
+      return afterMissed(before, fact, now);
     case 'charge_started': {
       const { number, paymentId, bindingId } = fact;
       const charges = [...before.charges, { number, paymentId, at: now }].slice(-2);
@@ -488,6 +477,18 @@ function afterPeriodFact(
     case 'payment_taken_back':
       return afterLoss(before, fact);
   }
+}
+
+function afterMissed(
+  before: Subscription,
+  { number, invoiceId }: SubscriptionFact & { type: 'missed_period_charged' },
+  now: Instant,
+): Subscription {
+  const missed = before.missed.find((period) => period.number === number);
+  if (!missed) throw new Error(`Period ${number} is not missed.`);
+  const period = { ...missed, invoiceId, outcome: 'open', retries: 0, nextTryAt: now } as const;
+  const open = [...before.open, period].toSorted((a, b) => a.number - b.number);
+  return { ...before, open, missed: before.missed.filter((one) => one !== missed) };
 }
 
 /** Older ones stay in the list of periods, and can no longer be charged. */

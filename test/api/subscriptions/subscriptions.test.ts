@@ -10,6 +10,9 @@ import {
   type SubscriptionWorld,
 } from '../../support/subscriptions/subscription-world.ts';
 
+/** Expired, unless the payer is present. */
+const expiredAlone = '4000000000549990';
+
 let world: CustomerWorld;
 let subscriptions: SubscriptionWorld;
 let merchant: Merchant;
@@ -276,11 +279,10 @@ describe('a charge at the bank', () => {
 describe("a payer's own payment", () => {
   test('keeps its period from being closed until it is over', async () => {
     const by = await world.createMerchant();
-    const customer = await world.createCustomer({}, by);
-    const binding = await world.bound(customer, '4242424242424242');
-    const { id } = (await subscriptions.create(by, customer.id, { every: 'P1W', ifUnpaid: 'end' })).body;
+    const customerId = await subscriptions.readyCustomer(by, expiredAlone);
+    const more = { every: 'P1W', trialDays: 7, ifUnpaid: 'end' };
+    const { id } = (await subscriptions.create(by, customerId, more)).body;
     await subscriptions.settle();
-    await world.withdraw(binding, by.apiKey);
     await daysLater(8, by);
     const [{ invoiceID, graceUntil }] = (await subscriptions.get(by, id)).openPeriods;
     const after = (ms: number) => new Date(Date.parse(graceUntil) + ms).toISOString();
@@ -299,7 +301,8 @@ describe("a payer's own payment", () => {
     await subscriptions.moveTo(by, after(60_000));
     expect(await subscriptions.get(by, id)).toMatchObject({ status: 'pastDue' });
     await daysLater(1, by);
-    expect((await subscriptions.payments(by, invoiceID)).map(({ status }) => status)).toEqual(['failed']);
+    const statuses = (await subscriptions.payments(by, invoiceID)).map(({ status }) => status);
+    expect(statuses).toEqual(['failed', 'failed']);
     expect(await subscriptions.get(by, id)).toMatchObject({ status: 'ended', endReason: 'unpaid' });
   });
 });
@@ -315,8 +318,7 @@ describe('what fails', () => {
 
   test('is healed by a payment of the payer, also after the retries, and not charged again', async () => {
     const by = await world.createMerchant();
-    // Expired, unless the payer is present.
-    const customerId = await subscriptions.readyCustomer(by, '4000000000549990');
+    const customerId = await subscriptions.readyCustomer(by, expiredAlone);
     const { id } = (await subscriptions.create(by, customerId, { every: 'P1W', trialDays: 7 })).body;
     await subscriptions.settle();
     await daysLater(8, by);
