@@ -256,6 +256,26 @@ describe('a failure', () => {
     ]);
   });
 
+  test.each(['payment', 'forgiveness'] as const)(
+    'that is settled by %s after more than a hundred periods charges none of them',
+    (by) => {
+      const short = scheduled({ every: { count: 3, unit: 'D' } });
+      const life = new Life({ ...short, dunning: { ...policy, tries: [], windowDays: 1 } }, failing(1));
+      const now = laterBy(start, 353 * day);
+      life.until(now);
+      expect([life.subscription.phase, life.outcomes()]).toEqual(['unpaid', ['1 unpaid']]);
+      const settled = {
+        payment: () => decidePaid(life.subscription, 1, 'payer', now),
+        forgiveness: () => accepted(decideForgive(life.subscription, 1, now)),
+      };
+      life.take(settled[by](), now);
+      life.wakeAt(now);
+      expect([life.outcomes().filter((row) => row.endsWith('skipped')).length, life.charges.length]).toEqual([
+        117, 1,
+      ]);
+    },
+  );
+
   test.each([
     ['end', 'ended', '1 unpaid'],
     ['pause', 'paused', '1 unpaid'],
@@ -630,6 +650,27 @@ describe('a pause', () => {
     expect(life.outcomes()).toEqual(['1 paid', '2 paid', '3 paid', '4 paid']);
     expect(datesOf(life).slice(1)).toEqual(['2027-02-28T06:00', '2027-04-10T00:00', '2027-04-30T06:00']);
   });
+
+  test.each([
+    ['current', ['1 paid', '145 open']],
+    ['all', ['1 paid', '2 open']],
+    ['none', ['1 paid', '145 open']],
+  ] as const)(
+    'that begins after a long outage leaves all that has started to the time before it: %s',
+    (catchUp, rows) => {
+      const short = scheduled({ every: { count: 1, unit: 'D' } });
+      const life = new Life({
+        ...short,
+        catchUp,
+        dunning: { ...policy, tries: [], windowDays: 1, stack: true },
+      });
+      life.until(start);
+      const now = laterBy(start, 144 * day);
+      pause(life, now);
+      expect(life.outcomes().filter((row) => !row.endsWith('missed'))).toEqual(rows);
+      expect(life.outcomes()).toHaveLength(145);
+    },
+  );
 
   test('that begins while a period is unpaid leaves the one that has started to the merchant', () => {
     const answers = Array.from({ length: 3 }, (_, index) => index + 1);
