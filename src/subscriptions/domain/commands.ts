@@ -1,5 +1,5 @@
 // What payers, merchants and the calendar ask of a subscription. Each decision returns facts, or a refusal.
-import { earliest, laterBy, type Instant } from '../../clock.ts';
+import { earliest, latest, laterBy, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -314,16 +314,27 @@ export function decideCharge(
       hint: `Period ${oldest?.number} is unpaid. It is charged first.`,
     });
   }
-  if (afterDays === 0) return begun;
   const { schedule, terms } = subscription;
   if (!schedule) return wrongPhase(subscription);
   const { at, windowDays } = terms.dunning;
-  const until = momentOnDay(at, terms.id, localDayOf(now, schedule.zone) + afterDays, schedule.zone);
+  const wished =
+    afterDays === 0
+      ? now
+      : momentOnDay(at, terms.id, localDayOf(now, schedule.zone) + afterDays, schedule.zone);
+  const until = latest(wished, mayChargeFrom(subscription));
+  if (until <= now) return begun;
   const last = isOldest ? oldest.givesUpAt : laterBy(now, windowDays * dayMs);
   if (last !== undefined && until >= last)
     return refuse('invalidRequest', { hint: `The retries are over at ${last}. Choose an earlier day.` });
-  const postponed = { type: 'charge_postponed', number, why: 'merchant', until } as const;
+  const why = until === wished ? 'merchant' : 'moreThanTwoChargesADay';
+  const postponed = { type: 'charge_postponed', number, why, until } as const;
   return accept(isOldest ? [postponed] : [...begun.value, postponed]);
+}
+
+/** When the last guard allows one more charge. Whoever asks for it earlier waits, and parks nothing. */
+function mayChargeFrom({ charges, terms }: Subscription): Instant {
+  const first = charges.at(-maxChargesADay);
+  return first ? laterBy(first.at, dayMs) : terms.createdAt;
 }
 
 /** One try at once, because something is different now: a new card, or the merchant's wish. */

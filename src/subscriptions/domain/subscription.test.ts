@@ -9,6 +9,7 @@ import { decideChargeEnded, type ChargeEnding } from './charge-outcome.ts';
 import { wakeTimeOf } from '../write-facts.ts';
 import {
   decideCancel,
+  decideCharge,
   decideChargeMissed,
   decideConsentEnded,
   decideCreate,
@@ -1014,6 +1015,44 @@ describe('the guard', () => {
     expect(codeOf(decideResume(life.subscription, { invoiceId: 'R' }, start))).toBe(
       'invalidSubscriptionStatus',
     );
+  });
+
+  const charge = (life: Life, now: Instant, number: number, afterDays = 0) => {
+    const wish = { number, afterDays, invoiceId: `M${number}` };
+    life.take(accepted(decideCharge(life.subscription, wish, now)), now);
+    life.wakeAt(now);
+  };
+
+  test('lets a third missed period wait until the first charge is a day old', () => {
+    const weekly = scheduled({ every: { count: 1, unit: 'W' } });
+    const life = new Life({ ...weekly, dunning: { ...policy, tries: [1], windowDays: 5 } }).until(start);
+    const back = at('2027-03-01T09:00');
+    life.wakeAt(back);
+    charge(life, laterBy(back, 3_600_000), 2);
+    charge(life, laterBy(back, 7_200_000), 3);
+    expect([life.outcomes().slice(0, 3), life.subscription.parkedFor]).toEqual([
+      ['1 paid', '2 paid', '3 open'],
+      undefined,
+    ]);
+    expect(nextAction(life.subscription)).toEqual({ does: 'charge', number: 3, at: laterBy(back, day) });
+    life.until(laterBy(back, day));
+    expect([life.rows.get(3)?.outcome, life.charges.length]).toEqual(['paid', 4]);
+  });
+
+  test('moves a try of the next day beyond it too', () => {
+    const life = new Life(terms, failing(1, 2)).until(start);
+    charge(life, at('2027-01-31T20:00'), 1);
+    charge(life, at('2027-01-31T21:00'), 1, 1);
+    expect(nextAction(life.subscription)).toEqual({ does: 'charge', number: 1, at: laterBy(start, day) });
+    expect(life.until(laterBy(start, day)).outcomes()).toEqual(['1 paid']);
+  });
+
+  test('counts no charge that was refused before it was sent', () => {
+    const life = new Life(terms, (count) =>
+      count < 5 ? { outcome: 'refused', code: 'recurrentStopped' } : captured,
+    ).until(start);
+    for (let hour = 1; hour < 5; hour++) charge(life, laterBy(start, hour * 3_600_000), 1);
+    expect([life.charges.length, life.outcomes()]).toEqual([5, ['1 paid']]);
   });
 
   test('parks it instead of a charge for a period that is far ahead', () => {
