@@ -228,11 +228,17 @@ export function decideCancel(
   return accept([{ type: 'end_scheduled', afterNumber: latest.number, reason: by }]);
 }
 
-export function decideUncancel(subscription: Subscription): Outcome<Facts, 'invalidSubscriptionStatus'> {
-  if (subscription.phase === 'ended') return wrongPhase(subscription);
-  return subscription.endsAfter
-    ? accept([{ type: 'end_taken_back' }])
-    : refuse('invalidSubscriptionStatus', { hint: 'No end is scheduled.' });
+export function decideUncancel(
+  subscription: Subscription,
+  now: Instant,
+): Outcome<Facts, 'invalidSubscriptionStatus'> {
+  const { phase, endsAfter, latest: last } = subscription;
+  if (phase === 'ended') return wrongPhase(subscription);
+  if (!endsAfter) return refuse('invalidSubscriptionStatus', { hint: 'No end is scheduled.' });
+  // It has ended for the payer, and an open period or a stop of charging only delays the end here.
+  return last && last.endsAt <= now
+    ? refuse('invalidSubscriptionStatus', { hint: `The last period is over since ${last.endsAt}.` })
+    : accept([{ type: 'end_taken_back' }]);
 }
 
 /** The payer revoked the consent, it ran out, or the payment was disputed. */

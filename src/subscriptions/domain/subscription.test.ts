@@ -785,14 +785,22 @@ describe('the end', () => {
     expect(upcoming(life.subscription, 3)).toEqual([]);
     const other = new Life(terms).until(start);
     other.take(scheduledEnd, start);
-    other.take(accepted(decideUncancel(other.subscription)), start);
-    expect(codeOf(decideUncancel(other.subscription))).toBe('invalidSubscriptionStatus');
+    other.take(accepted(decideUncancel(other.subscription, start)), start);
+    expect(codeOf(decideUncancel(other.subscription, start))).toBe('invalidSubscriptionStatus');
     for (const each of [life, other]) each.until(at('2027-03-01T00:00'));
     expect([life.subscription.endedFor, life.outcomes()]).toEqual(['payer', ['1 paid']]);
     expect(other.outcomes()).toEqual(['1 paid', '2 paid']);
     expect(codeOf(decideCancel(life.subscription, { when: 'now', by: 'payer' }))).toBe(
       'invalidSubscriptionStatus',
     );
+  });
+
+  test('stays when the last period is over, also if something open delays it', () => {
+    const life = new Life(terms, alwaysFailing).until(start);
+    life.take(accepted(decideCancel(life.subscription, { when: 'periodEnd', by: 'payer' })), start);
+    const end = at('2027-02-28T00:00');
+    const uncancel = (now: Instant) => codeOf(decideUncancel(life.subscription, now));
+    expect([uncancel(laterBy(end, -1)), uncancel(end)]).toEqual(['accepted', 'invalidSubscriptionStatus']);
   });
 
   test.each(['payer', 'consentEnded', 'stopped', 'disputed'] as const)('by the consent: %s', (reason) => {
