@@ -329,8 +329,8 @@ export function decideCharge(
       : momentOnDay(at, terms.id, localDayOf(now, schedule.zone) + afterDays, schedule.zone);
   const until = latest(wished, mayChargeFrom(subscription));
   if (until <= now) return begun;
-  const last = isOldest ? oldest.givesUpAt : laterBy(now, windowDays * dayMs);
-  if (last !== undefined && until >= last)
+  const last = (isOldest ? oldest.givesUpAt : undefined) ?? laterBy(now, windowDays * dayMs);
+  if (until >= last)
     return refuse('invalidRequest', { hint: `The retries are over at ${last}. Choose an earlier day.` });
   const why = until === wished ? 'merchant' : 'moreThanTwoChargesADay';
   const postponed = { type: 'charge_postponed', number, why, until } as const;

@@ -336,6 +336,16 @@ describe('a failure', () => {
     ]);
   });
 
+  test('that starts no retries is put off within the days of the policy', () => {
+    const life = new Life(terms, () => declined('configuration')).until(start);
+    const putOff = (afterDays: number) =>
+      codeOf(decideCharge(life.subscription, { number: 1, afterDays, invoiceId: 'I' }, start));
+    expect([putOff(policy.windowDays), putOff(policy.windowDays + 1)]).toEqual([
+      'accepted',
+      'invalidRequest',
+    ]);
+  });
+
   test('that stops this charge alone leaves the next period', () => {
     const stopped: ChargeEnding = { outcome: 'failed', declineClass: 'stopped', stop: 'charge' };
     const life = new Life(terms, (charge) => (charge === 1 ? stopped : captured)).until(
