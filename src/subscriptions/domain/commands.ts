@@ -337,7 +337,7 @@ export function decideCharge(
   return accept(isOldest ? [postponed] : [...begun.value, postponed]);
 }
 
-/** When the last guard allows one more charge. Whoever asks for it earlier waits, and parks nothing. */
+/** When the last guard allows one more charge. An earlier wish of a merchant waits, and parks nothing. */
 function mayChargeFrom({ charges, terms }: Subscription): Instant {
   const first = charges.at(-maxChargesADay);
   return first ? laterBy(first.at, dayMs) : terms.createdAt;
