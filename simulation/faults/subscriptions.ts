@@ -22,13 +22,9 @@ export const faultsOfSubscriptions: Faults = {
     edits: [{ within: 'createFor', replace: 'next === charged && !isTooLate', by: '!isTooLate' }],
   },
   'pause-charged': {
-    does: 'What started during a pause is charged after it.',
+    does: 'A period that started during a pause and continues after it is charged in full.',
     edits: [
-      {
-        within: 'skipStarted',
-        replace: '({ startsAt }) => startsAt < now',
-        by: '({ startsAt }) => startsAt < now && startsAt > now',
-      },
+      { within: 'createAfterPause', replace: 'chargedFrom: until', by: 'chargedFrom: running.startsAt' },
     ],
   },
   'period-asked-for-twice': {

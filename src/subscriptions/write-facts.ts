@@ -51,6 +51,9 @@ export async function writeFacts(
   const after = evolveAll(before.subscription, facts, now);
   const written = await storeFacts(tx, before, facts, { after, wakeAt: wakeTimeOf(after, now), now });
   if (!written) return undefined;
+  // A payment locks the series of its card first, and then its invoice.
+  for (const invoiceId of endedObligations(before.subscription, facts))
+    await endObligation(tx, { partyId: after.terms.partyId, invoiceId }, charging, now);
   let isPaying = false;
   const periods = [...before.subscription.open, ...before.subscription.missed];
   for (const fact of facts) {
@@ -70,8 +73,6 @@ export async function writeFacts(
       if (!(await rescindInvoice(tx, invoice, reason, now))) isPaying = true;
     }
   }
-  for (const invoiceId of endedObligations(before.subscription, facts))
-    await endObligation(tx, { partyId: after.terms.partyId, invoiceId }, charging, now);
   return isPaying ? { ...written, isPaying } : written;
 }
 

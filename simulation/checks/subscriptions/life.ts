@@ -5,6 +5,8 @@ import { dateIn } from '../states/local-days.ts';
 import { datesOf, startOfDate, timeIn, type Agreed, type Dates } from './dates.ts';
 
 const hourMs = 3_600_000;
+/** What one step creates of the periods that are due. The last of so many is followed by others. */
+const mostAtOnce = 100;
 /** Later than that, `none` charges no period. */
 const tooLateMs = 72 * hourMs;
 
@@ -278,7 +280,8 @@ export class Life {
     if (isCovered || period.startsAt < this.#chargedFrom) wrong('is of a time that is not charged');
     if (isPausing || period.outcome !== 'missed' || (rest && this.#isOpen.size > 0)) return;
     const { catchUp } = this.terms;
-    const isLast = createdIn(together).at(-1)?.number === period.number;
+    const made = createdIn(together);
+    const isLast = made.length < mostAtOnce && made.at(-1)?.number === period.number;
     const isLate = catchUp === 'none' && Date.parse(at) - Date.parse(period.dueAt) > tooLateMs;
     if (catchUp === 'all' || (isLast && !isLate)) wrong('is missed, and it should be charged');
   }
@@ -318,8 +321,10 @@ export class Life {
 
   /** Nothing that is due at that moment comes after what was created. */
   #lookForLater(facts: readonly Fact[], at: string): void {
-    const created = createdIn(facts).at(-1);
-    if (!created || this.terms.catchUp === 'all' || this.phase !== 'running') return;
+    const made = createdIn(facts);
+    const created = made.at(-1);
+    if (!created || made.length === mostAtOnce || this.terms.catchUp === 'all' || this.phase !== 'running')
+      return;
     const isLeftOpen = [...this.#isOpen].some((number) => number < created.number);
     if (isLeftOpen && this.terms.dunning.stack !== true) return;
     const due = this.surelyDue();

@@ -50,7 +50,9 @@ export function decideChargeEnded(
     case 'unsent':
       return postponed(subscription, period, { why: 'unsent', retryAfter: ending.retryAfter }, now);
     case 'refused':
-      return afterRefusal(subscription, period, ending, now);
+      return afterRefusal(subscription, period, ending, now).map((fact) =>
+        fact.type === 'charge_failed' ? { ...fact, isUnsent: true } : fact,
+      );
   }
 }
 

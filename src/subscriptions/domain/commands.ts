@@ -1,5 +1,5 @@
 // What payers, merchants and the calendar ask of a subscription. Each decision returns facts, or a refusal.
-import { earliest, laterBy, type Instant } from '../../clock.ts';
+import { earliest, latest, laterBy, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -252,11 +252,17 @@ export function decideCancel(
   return accept([{ type: 'end_scheduled', afterNumber: latest.number, reason: by }]);
 }
 
-export function decideUncancel(subscription: Subscription): Outcome<Facts, 'invalidSubscriptionStatus'> {
-  if (subscription.phase === 'ended') return wrongPhase(subscription);
-  return subscription.endsAfter
-    ? accept([{ type: 'end_taken_back' }])
-    : refuse('invalidSubscriptionStatus', { hint: 'No end is scheduled.' });
+export function decideUncancel(
+  subscription: Subscription,
+  now: Instant,
+): Outcome<Facts, 'invalidSubscriptionStatus'> {
+  const { phase, endsAfter, latest: last } = subscription;
+  if (phase === 'ended') return wrongPhase(subscription);
+  if (!endsAfter) return refuse('invalidSubscriptionStatus', { hint: 'No end is scheduled.' });
+  // It has ended for the payer, and an open period or a stop of charging only delays the end here.
+  return last && last.endsAt <= now
+    ? refuse('invalidSubscriptionStatus', { hint: `The last period is over since ${last.endsAt}.` })
+    : accept([{ type: 'end_taken_back' }]);
 }
 
 /** The payer revoked the consent, it ran out, or the payment was disputed. */
@@ -338,16 +344,27 @@ export function decideCharge(
       hint: `Period ${oldest?.number} is unpaid. It is charged first.`,
     });
   }
-  if (afterDays === 0) return begun;
   const { schedule, terms } = subscription;
   if (!schedule) return wrongPhase(subscription);
   const { at, windowDays } = terms.dunning;
-  const until = momentOnDay(at, terms.id, localDayOf(now, schedule.zone) + afterDays, schedule.zone);
-  const last = isOldest ? oldest.givesUpAt : laterBy(now, windowDays * dayMs);
-  if (last !== undefined && until >= last)
+  const wished =
+    afterDays === 0
+      ? now
+      : momentOnDay(at, terms.id, localDayOf(now, schedule.zone) + afterDays, schedule.zone);
+  const until = latest(wished, mayChargeFrom(subscription));
+  if (until <= now) return begun;
+  const last = (isOldest ? oldest.givesUpAt : undefined) ?? laterBy(now, windowDays * dayMs);
+  if (until >= last)
     return refuse('invalidRequest', { hint: `The retries are over at ${last}. Choose an earlier day.` });
-  const postponed = { type: 'charge_postponed', number, why: 'merchant', until } as const;
+  const why = until === wished ? 'merchant' : 'moreThanTwoChargesADay';
+  const postponed = { type: 'charge_postponed', number, why, until } as const;
   return accept(isOldest ? [postponed] : [...begun.value, postponed]);
+}
+
+/** When the last guard allows one more charge. An earlier wish of a merchant waits, and parks nothing. */
+function mayChargeFrom({ charges, terms }: Subscription): Instant {
+  const first = charges.at(-maxChargesADay);
+  return first ? laterBy(first.at, dayMs) : terms.createdAt;
 }
 
 /** One try at once, because something is different now: a new card, or the merchant's wish. */

@@ -12,7 +12,7 @@ import {
   type SubscriptionFact,
 } from './subscription.ts';
 
-/** More are left to the next step, in a transaction of its own. */
+/** More are left to the next step, in a transaction of its own. A step that ends what decides about them takes all. */
 const maxRowsAtOnce = 100;
 /** Later than that, `none` charges no period. */
 const maxLateMs = 72 * 3_600_000;
@@ -84,15 +84,13 @@ export function createDue(subscription: Subscription, now: Instant, invoiceId: s
  * missed then.
  */
 export function createStarted(subscription: Subscription, now: Instant, invoiceId: string): Created[] {
-  const started = nextPeriods(subscription, ({ startsAt }) => startsAt < now);
+  const started = nextPeriods(subscription, ({ startsAt }) => startsAt < now, { most: Infinity });
   const isOpen = subscription.open.some(({ outcome }) => outcome === 'open');
   if (isOpen && !subscription.terms.dunning.stack)
-    return started.slice(0, maxRowsAtOnce).map((next) => created(uncharged(subscription, next, 'missed')));
-  const rows = createFor(subscription, started, now, invoiceId);
-  const others = started
-    .slice(rows.length, maxRowsAtOnce)
-    .map((next) => created(uncharged(subscription, next, 'missed')));
-  return [...rows, ...others];
+    return started.map((next) => created(uncharged(subscription, next, 'missed')));
+  const rows = createFor(subscription, started, now, invoiceId, Infinity);
+  const others = started.slice(rows.length);
+  return [...rows, ...others.map((next) => created(uncharged(subscription, next, 'missed')))];
 }
 
 function createFor(
@@ -100,11 +98,12 @@ function createFor(
   due: readonly DuePeriod[],
   now: Instant,
   invoiceId: string,
+  most = maxRowsAtOnce,
 ): Created[] {
   const { catchUp } = subscription.terms;
   const charged = catchUp === 'all' ? due[0] : due.at(-1);
   const isTooLate = catchUp === 'none' && charged && now > laterBy(charged.dueAt, maxLateMs);
-  const rows = due.slice(0, catchUp === 'all' ? 1 : maxRowsAtOnce);
+  const rows = due.slice(0, catchUp === 'all' ? 1 : most);
   return rows.map((next) =>
     created(
       next === charged && !isTooLate
@@ -116,7 +115,7 @@ function createFor(
 
 /** The periods that started before an instant without being charged. The one that starts then is charged. */
 export function skipStarted(subscription: Subscription, now: Instant): Created[] {
-  const started = nextPeriods(subscription, ({ startsAt }) => startsAt < now);
+  const started = nextPeriods(subscription, ({ startsAt }) => startsAt < now, { most: Infinity });
   return started.map((next) => created(uncharged(subscription, next, 'skipped')));
 }
 

@@ -9,6 +9,7 @@ import { decideChargeEnded, type ChargeEnding } from './charge-outcome.ts';
 import { wakeTimeOf } from '../write-facts.ts';
 import {
   decideCancel,
+  decideCharge,
   decideChargeMissed,
   decideConsentEnded,
   decideCreate,
@@ -256,6 +257,26 @@ describe('a failure', () => {
     ]);
   });
 
+  test.each(['payment', 'forgiveness'] as const)(
+    'that is settled by %s after more than a hundred periods charges none of them',
+    (by) => {
+      const short = scheduled({ every: { count: 3, unit: 'D' } });
+      const life = new Life({ ...short, dunning: { ...policy, tries: [], windowDays: 1 } }, failing(1));
+      const now = laterBy(start, 353 * day);
+      life.until(now);
+      expect([life.subscription.phase, life.outcomes()]).toEqual(['unpaid', ['1 unpaid']]);
+      const settled = {
+        payment: () => decidePaid(life.subscription, 1, 'payer', now),
+        forgiveness: () => accepted(decideForgive(life.subscription, 1, now)),
+      };
+      life.take(settled[by](), now);
+      life.wakeAt(now);
+      expect([life.outcomes().filter((row) => row.endsWith('skipped')).length, life.charges.length]).toEqual([
+        117, 1,
+      ]);
+    },
+  );
+
   test.each([
     ['end', 'ended', '1 unpaid'],
     ['pause', 'paused', '1 unpaid'],
@@ -312,6 +333,16 @@ describe('a failure', () => {
       3,
       'charge',
       '2027-02-03T06:00',
+    ]);
+  });
+
+  test('that starts no retries is put off within the days of the policy', () => {
+    const life = new Life(terms, () => declined('configuration')).until(start);
+    const putOff = (afterDays: number) =>
+      codeOf(decideCharge(life.subscription, { number: 1, afterDays, invoiceId: 'I' }, start));
+    expect([putOff(policy.windowDays), putOff(policy.windowDays + 1)]).toEqual([
+      'accepted',
+      'invalidRequest',
     ]);
   });
 
@@ -631,6 +662,27 @@ describe('a pause', () => {
     expect(datesOf(life).slice(1)).toEqual(['2027-02-28T06:00', '2027-04-10T00:00', '2027-04-30T06:00']);
   });
 
+  test.each([
+    ['current', ['1 paid', '145 open']],
+    ['all', ['1 paid', '2 open']],
+    ['none', ['1 paid', '145 open']],
+  ] as const)(
+    'that begins after a long outage leaves all that has started to the time before it: %s',
+    (catchUp, rows) => {
+      const short = scheduled({ every: { count: 1, unit: 'D' } });
+      const life = new Life({
+        ...short,
+        catchUp,
+        dunning: { ...policy, tries: [], windowDays: 1, stack: true },
+      });
+      life.until(start);
+      const now = laterBy(start, 144 * day);
+      pause(life, now);
+      expect(life.outcomes().filter((row) => !row.endsWith('missed'))).toEqual(rows);
+      expect(life.outcomes()).toHaveLength(145);
+    },
+  );
+
   test('that begins while a period is unpaid leaves the one that has started to the merchant', () => {
     const answers = Array.from({ length: 3 }, (_, index) => index + 1);
     const life = new Life(terms, (charge) =>
@@ -743,14 +795,22 @@ describe('the end', () => {
     expect(upcoming(life.subscription, 3)).toEqual([]);
     const other = new Life(terms).until(start);
     other.take(scheduledEnd, start);
-    other.take(accepted(decideUncancel(other.subscription)), start);
-    expect(codeOf(decideUncancel(other.subscription))).toBe('invalidSubscriptionStatus');
+    other.take(accepted(decideUncancel(other.subscription, start)), start);
+    expect(codeOf(decideUncancel(other.subscription, start))).toBe('invalidSubscriptionStatus');
     for (const each of [life, other]) each.until(at('2027-03-01T00:00'));
     expect([life.subscription.endedFor, life.outcomes()]).toEqual(['payer', ['1 paid']]);
     expect(other.outcomes()).toEqual(['1 paid', '2 paid']);
     expect(codeOf(decideCancel(life.subscription, { when: 'now', by: 'payer' }))).toBe(
       'invalidSubscriptionStatus',
     );
+  });
+
+  test('stays when the last period is over, also if something open delays it', () => {
+    const life = new Life(terms, alwaysFailing).until(start);
+    life.take(accepted(decideCancel(life.subscription, { when: 'periodEnd', by: 'payer' })), start);
+    const end = at('2027-02-28T00:00');
+    const uncancel = (now: Instant) => codeOf(decideUncancel(life.subscription, now));
+    expect([uncancel(laterBy(end, -1)), uncancel(end)]).toEqual(['accepted', 'invalidSubscriptionStatus']);
   });
 
   test.each(['payer', 'consentEnded', 'stopped', 'disputed'] as const)('by the consent: %s', (reason) => {
@@ -973,6 +1033,44 @@ describe('the guard', () => {
     expect(codeOf(decideResume(life.subscription, { invoiceId: 'R' }, start))).toBe(
       'invalidSubscriptionStatus',
     );
+  });
+
+  const charge = (life: Life, now: Instant, number: number, afterDays = 0) => {
+    const wish = { number, afterDays, invoiceId: `M${number}` };
+    life.take(accepted(decideCharge(life.subscription, wish, now)), now);
+    life.wakeAt(now);
+  };
+
+  test('lets a third missed period wait until the first charge is a day old', () => {
+    const weekly = scheduled({ every: { count: 1, unit: 'W' } });
+    const life = new Life({ ...weekly, dunning: { ...policy, tries: [1], windowDays: 5 } }).until(start);
+    const back = at('2027-03-01T09:00');
+    life.wakeAt(back);
+    charge(life, laterBy(back, 3_600_000), 2);
+    charge(life, laterBy(back, 7_200_000), 3);
+    expect([life.outcomes().slice(0, 3), life.subscription.parkedFor]).toEqual([
+      ['1 paid', '2 paid', '3 open'],
+      undefined,
+    ]);
+    expect(nextAction(life.subscription)).toEqual({ does: 'charge', number: 3, at: laterBy(back, day) });
+    life.until(laterBy(back, day));
+    expect([life.rows.get(3)?.outcome, life.charges.length]).toEqual(['paid', 4]);
+  });
+
+  test('moves a try of the next day beyond it too', () => {
+    const life = new Life(terms, failing(1, 2)).until(start);
+    charge(life, at('2027-01-31T20:00'), 1);
+    charge(life, at('2027-01-31T21:00'), 1, 1);
+    expect(nextAction(life.subscription)).toEqual({ does: 'charge', number: 1, at: laterBy(start, day) });
+    expect(life.until(laterBy(start, day)).outcomes()).toEqual(['1 paid']);
+  });
+
+  test('counts no charge that was refused before it was sent', () => {
+    const life = new Life(terms, (count) =>
+      count < 5 ? { outcome: 'refused', code: 'recurrentStopped' } : captured,
+    ).until(start);
+    for (let hour = 1; hour < 5; hour++) charge(life, laterBy(start, hour * 3_600_000), 1);
+    expect([life.charges.length, life.outcomes()]).toEqual([5, ['1 paid']]);
   });
 
   test('parks it instead of a charge for a period that is far ahead', () => {

@@ -149,6 +149,8 @@ export type SubscriptionFact =
       readonly declineClass: DeclineClass;
       readonly nextTryAt?: Instant;
       readonly givesUpAt?: Instant;
+      /** Refused before it was sent: it counts for no guard. */
+      readonly isUnsent?: true;
     }
   | { readonly type: 'try_requested'; readonly number: number; readonly by: 'newCard' | 'merchant' }
   | { readonly type: 'period_paid'; readonly number: number; readonly by: 'charge' | 'payer' | 'elsewhere' }
@@ -458,16 +460,17 @@ function afterPeriodFact(
       return { ...after, charges };
     }
     case 'charge_postponed': {
-      const charging = before.open.find(({ number }) => number === fact.number)?.charging;
       const after = withOpen(before, fact.number, (period) => ({
         ...untried(period),
         ...kept(period),
         ...defined({ nextTryAt: fact.until }),
       }));
-      return { ...after, charges: before.charges.filter(({ paymentId }) => paymentId !== charging) };
+      return { ...after, charges: sentCharges(before, fact.number) };
     }
-    case 'charge_failed':
-      return withOpen(before, fact.number, (period) => failed(period, fact, now));
+    case 'charge_failed': {
+      const after = withOpen(before, fact.number, (period) => failed(period, fact, now));
+      return fact.isUnsent ? { ...after, charges: sentCharges(before, fact.number) } : after;
+    }
     case 'try_requested':
       return withOpen(before, fact.number, (period) => ({ ...period, nextTryAt: now }));
     case 'period_paid':
@@ -569,6 +572,12 @@ function withOpen(
     throw new Error(`Period ${number} is not open.`);
   const open = before.open.map((period) => (period.number === number ? change(period) : period));
   return { ...before, open };
+}
+
+/** Without the one in progress. */
+function sentCharges({ open, charges }: Subscription, number: number): Subscription['charges'] {
+  const charging = open.find((period) => period.number === number)?.charging;
+  return charges.filter(({ paymentId }) => paymentId !== charging);
 }
 
 function untried({ nextTryAt: _, givesUpAt: __, charging: ___, ...period }: OpenPeriod): OpenPeriod {

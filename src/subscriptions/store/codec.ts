@@ -227,6 +227,7 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
     declineClass,
     nextTryAt: optional(instant),
     givesUpAt: optional(instant),
+    isUnsent: optional(oneOf(true)),
   },
   try_requested: { number: wholeNumber, by: oneOf('newCard', 'merchant') },
   period_paid: { number: wholeNumber, by: oneOf('charge', 'payer', 'elsewhere') },

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Merchant } from '../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import { countWaiting } from '../../support/database/waiting.ts';
 import { declinedWith } from '../../support/worlds/recurring.ts';
 import {
   subscriptionsUrl,
@@ -79,4 +80,25 @@ test('what a network stops for one invoice is closed at once, and that day stays
   ]);
   await daysLater(by, 1);
   expect((await subscriptions.periods(by, other.body.id)).map(({ outcome }) => outcome)).toEqual(['paid']);
+});
+
+test('a period that is closed waits for the series of its card before it holds its invoice, as payments do', async () => {
+  const { by, id } = await started(declinedWith(5));
+  const [{ invoiceID }] = await subscriptions.periods(by, id);
+  const path = `${subscriptionsUrl}/${id}/periods/1/close`;
+  const [closed] = await world.service.database.withClient(async (client) => {
+    await client.query('begin');
+    const seriesOf = 'select series_id from series_attempt where invoice_id = $1';
+    const { rowCount } = await client.query(
+      `select from series where series_id in (${seriesOf}) for update`,
+      [invoiceID],
+    );
+    expect(rowCount).toBe(1);
+    const closing = subscriptions.call(by, 'POST', path, { as: 'forgiven' });
+    while ((await client.query(countWaiting)).rows[0].count < 1) await new Promise(setImmediate);
+    await client.query('select from invoice where invoice_id = $1 for update nowait', [invoiceID]);
+    await client.query('commit');
+    return [closing];
+  });
+  expect((await closed)?.status).toBe(200);
 });

@@ -139,7 +139,7 @@ function factsOf(subscription: Subscription, act: Act, now: Instant): readonly S
         decideCancel(subscription, { when: act.does === 'cancelNow' ? 'now' : 'periodEnd', by: 'payer' }),
       );
     case 'uncancel':
-      return factsIn(decideUncancel(subscription));
+      return factsIn(decideUncancel(subscription, now));
     case 'payerPays':
       return decidePaid(subscription, oldest, 'payer', now);
     case 'newCard':

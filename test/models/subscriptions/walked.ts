@@ -412,7 +412,7 @@ class Walk {
         this.lastNumber = this.rows.at(-1)!.number;
         return;
       case 'uncancel':
-        this.lastNumber = undefined;
+        if (act.at < this.rows.at(-1)!.endsAt) this.lastNumber = undefined;
         return;
       case 'payerPays':
         if (oldest) this.paid(oldest, act.at);
