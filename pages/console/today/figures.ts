@@ -90,7 +90,7 @@ export type Share = {
 export function shareOf(part: number, of: number): Share {
   if (of === 0) return { part, of, rate: undefined, low: 0, high: 1 };
   const z = 1.96;
-  const rate = Math.min(1, part / of);
+  const rate = part / of;
   const width = 1 + z ** 2 / of;
   const middle = (rate + z ** 2 / (2 * of)) / width;
   const half = (z * Math.sqrt((rate * (1 - rate)) / of + z ** 2 / (4 * of ** 2))) / width;
@@ -120,17 +120,15 @@ export function approvalOf(attempts: readonly Attempt[], charge: (typeof charges
   );
 }
 
-/** Of first recurring charges that were declined, the share that the first retry has recovered, the first two, and so on. */
-export function recoveredBy(attempts: readonly Attempt[]): readonly (Share & { readonly retry: number })[] {
-  const declined = attempts.find(({ attempt }) => attempt === 1)?.declined ?? 0;
-  let recovered = 0;
+/** Of the retries that are decided, those approved. What they retry may be of days before, so they are no share of its declines. */
+export function retriesOf(attempts: readonly Attempt[]): readonly (Share & { readonly retry: number })[] {
   return attempts
     .filter(({ attempt }) => attempt > 1)
     .toSorted((one, other) => one.attempt - other.attempt)
-    .map(({ attempt, approved }) => {
-      recovered += approved;
-      return { retry: attempt - 1, ...shareOf(recovered, Math.max(declined, recovered)) };
-    });
+    .map(({ attempt, approved, declined }) => ({
+      retry: attempt - 1,
+      ...shareOf(approved, approved + declined),
+    }));
 }
 
 /** The most frequent class first. One that a newer release brings, or none, is the empty text. */

@@ -1,4 +1,4 @@
-// The first page: what came in, how much was approved, why the rest was declined, and what retries recovered.
+// The first page: what came in, how much was approved, why the rest was declined, and how retries went.
 import type { Instant } from '../../../src/clock.ts';
 import { amountText, countText, dateTimeText, partText, percentText } from '../formats.ts';
 import { addressOf, filter, place } from '../place.ts';
@@ -11,7 +11,7 @@ import {
   classesOf,
   fewest,
   partsOf,
-  recoveredBy,
+  retriesOf,
   shareOf,
   totalOf,
   type Attempt,
@@ -203,7 +203,7 @@ function Found({ figures, shop }: { readonly figures: Figures; readonly shop: Sh
           <OverTime figures={figures} />
           <Approval figures={figures} />
           <Declines figures={figures} />
-          <Recovery figures={figures} />
+          <Retries figures={figures} />
         </div>
       )}
       <p class="foot soft">
@@ -372,14 +372,14 @@ function Declines({ figures: { declines, currency } }: { readonly figures: Figur
   );
 }
 
-function Recovery({ figures: { attempts, currency } }: { readonly figures: Figures }) {
+function Retries({ figures: { attempts, currency } }: { readonly figures: Figures }) {
   const { today: words } = say();
-  const recovered = recoveredBy(attempts);
+  const retries = retriesOf(attempts);
   const byAttempt = attempts.filter(({ attempt }) => attempt > 0);
   return (
     <Plot
-      head={words.recovery}
-      lead={words.recoveryLead}
+      head={words.charge.retries}
+      lead={words.retriesLead}
       rows={byAttempt}
       columns={[
         {
@@ -390,12 +390,12 @@ function Recovery({ figures: { attempts, currency } }: { readonly figures: Figur
         { head: words.kind.failed, cell: ({ declined }) => countText(declined), isNumber: true },
       ]}
     >
-      {recovered.length === 0 ? (
+      {retries.length === 0 ? (
         <Empty text={words.noRetries} help={words.noRetriesHelp} />
       ) : (
         <Table
-          caption={`${words.recovery}, ${currency}`}
-          rows={recovered}
+          caption={`${words.charge.retries}, ${currency}`}
+          rows={retries}
           columns={[
             {
               head: words.attempt,
@@ -406,7 +406,7 @@ function Recovery({ figures: { attempts, currency } }: { readonly figures: Figur
                 </>
               ),
             },
-            { head: words.recovered, cell: shareText, isNumber: true },
+            { head: words.approved, cell: shareText, isNumber: true },
           ]}
         />
       )}

@@ -93,15 +93,13 @@ export const english = {
     noClass: 'No class: the bank did not decide',
     why: 'What can help',
     code: 'Code',
-    recovery: 'Recovery',
-    recoveryLead:
-      'Of first recurring charges that were declined, how many retries have recovered. The line is the 95% interval.',
+    retriesLead:
+      'Retries in these days, and how many of them were approved. What they retry may be older. The line is the 95% interval.',
     noRetries: 'No charge was retried.',
     noRetriesHelp:
       'When a recurring charge fails, charge its series again. The guide “Charge again” says when.',
     attempt: 'Attempt',
     retry: 'Retry {number}',
-    recovered: 'Recovered so far',
     empty: 'No payment in these days.',
     emptyHelp:
       'Choose a longer period or an earlier last day. In a sandbox, buy something in the demo shop at /demo: it appears here within a second.',

@@ -4,7 +4,7 @@ import {
   approvalOf,
   classesOf,
   partsOf,
-  recoveredBy,
+  retriesOf,
   shareOf,
   totalOf,
 } from '../../../pages/console/today/figures.ts';
@@ -128,13 +128,14 @@ describe('the figures', () => {
     ]);
   });
 
-  test('add up what retries recover of the first charges that were declined', () => {
-    expect(recoveredBy(attempts).map(({ retry, part, of }) => [retry, part, of])).toEqual([
+  test('count the retries that are approved among those that are tried', () => {
+    expect(retriesOf(attempts).map(({ retry, part, of }) => [retry, part, of])).toEqual([
       [1, 10, 40],
-      [2, 15, 40],
+      [2, 5, 25],
     ]);
-    // Retries of charges before the days can recover more than failed in them.
-    expect(recoveredBy([attempt(2, 3, 0)])).toMatchObject([{ part: 3, of: 3 }]);
+    // What they retry was declined before these days: more are approved than first charges are declined.
+    const [retry] = retriesOf([attempt(1, 0, 10), attempt(2, 40, 60)]);
+    expect(retry).toMatchObject({ part: 40, of: 100, rate: 0.4 });
   });
 
   test('put the most frequent class first', () => {
