@@ -6148,22 +6148,22 @@ group by party_id, shop_id, quarter, what, currency, status, attempt, payment_sy
 
 -- sum_payments_by_attempt
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
-currency, attempt, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+currency, attempt, status, decline_class, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
 from (
-select quarter as at, currency, attempt, status, n, amount_minor from search_sum
+select quarter as at, currency, attempt, status, decline_class, n, amount_minor from search_sum
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
 and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
 union all 
-select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
 and currency is not null
 union all 
-select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
 and currency is not null
 ) as summed 
-group by part, currency, attempt, status having sum(n) <> 0
-order by part, currency, attempt, status;
+group by part, currency, attempt, status, decline_class having sum(n) <> 0
+order by part, currency, attempt, status, decline_class;
 
 -- sum_payments_by_failure
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
@@ -6186,22 +6186,22 @@ order by part, currency, status, decline_class, failure, bank_code;
 
 -- sum_payments_by_status
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
-currency, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+currency, status, decline_class, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
 from (
-select quarter as at, currency, status, n, amount_minor from search_sum
+select quarter as at, currency, status, decline_class, n, amount_minor from search_sum
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
 and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
 union all 
-select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
 and currency is not null
 union all 
-select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
 and currency is not null
 ) as summed 
-group by part, currency, status having sum(n) <> 0
-order by part, currency, status;
+group by part, currency, status, decline_class having sum(n) <> 0
+order by part, currency, status, decline_class;
 
 -- sum_payments_by_system
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,

@@ -1,12 +1,11 @@
 // The figures of Today, worked out from the sums of the API. Pure.
 
+type OffsetCounts = readonly { readonly offset: number; readonly count: number }[];
 export type SplitCounts = {
   readonly result: readonly {
     readonly currency: string;
-    readonly statusOffsetCounts: readonly {
-      readonly status: string;
-      readonly offsetCount: readonly { readonly offset: number; readonly count: number }[];
-    }[];
+    readonly statusOffsetCounts: readonly { readonly status: string; readonly offsetCount: OffsetCounts }[];
+    readonly declinedOffsetCount: OffsetCounts;
   }[];
 };
 export type SplitAmounts = {
@@ -41,7 +40,7 @@ const kindOf: Readonly<Record<string, Kind>> = {
 };
 const approvedStatuses = ['processed', 'captured', 'refunded', 'cancelled'];
 
-/** Payments of a part of the range. Approved and declined are those that are decided. */
+/** Payments of a part of the range. Approved and declined are those that a bank decided: others failed before. */
 export type Part = Readonly<Record<Kind, number>> & {
   readonly startMs: number;
   readonly all: number;
@@ -51,7 +50,8 @@ export type Part = Readonly<Record<Kind, number>> & {
 };
 
 export function partsOf(counts: SplitCounts, amounts: SplitAmounts, currency: string): readonly Part[] {
-  const byStatus = counts.result.find((one) => one.currency === currency)?.statusOffsetCounts ?? [];
+  const same = counts.result.find((one) => one.currency === currency);
+  const byStatus = same?.statusOffsetCounts ?? [];
   const sums = amounts.result.find((one) => one.currency === currency)?.offsetAmounts ?? [];
   const [first] = byStatus;
   return (first?.offsetCount ?? []).map(({ offset }, index) => {
@@ -68,7 +68,7 @@ export function partsOf(counts: SplitCounts, amounts: SplitAmounts, currency: st
       failed: ofKind('failed'),
       all: countOf(() => true),
       approved: countOf((status) => approvedStatuses.includes(status)),
-      declined: ofKind('failed'),
+      declined: same?.declinedOffsetCount[index]?.count ?? 0,
       amount: sums.find((one) => one.offset === offset)?.amount ?? 0,
     };
   });

@@ -387,7 +387,7 @@ function Retries({ figures: { attempts, currency } }: { readonly figures: Figure
           cell: ({ attempt }) => (attempt === 1 ? words.charge.first : retryText(attempt - 1)),
         },
         { head: words.approved, cell: ({ approved }) => countText(approved), isNumber: true },
-        { head: words.kind.failed, cell: ({ declined }) => countText(declined), isNumber: true },
+        { head: words.declined, cell: ({ declined }) => countText(declined), isNumber: true },
       ]}
     >
       {retries.length === 0 ? (

@@ -54,7 +54,11 @@ describe('the figures', () => {
   });
   const counts = {
     result: [
-      { currency: 'USD', statusOffsetCounts: [counted('captured', 9, 9)] },
+      {
+        currency: 'USD',
+        statusOffsetCounts: [counted('captured', 9, 9)],
+        declinedOffsetCount: counted('failed', 0, 0).offsetCount,
+      },
       {
         currency: 'RUB',
         statusOffsetCounts: [
@@ -65,6 +69,8 @@ describe('the figures', () => {
           counted('cancelled', 1, 0),
           counted('failed', 2, 0),
         ],
+        // The payer of the other left 3-D Secure.
+        declinedOffsetCount: counted('failed', 1, 0).offsetCount,
       },
     ],
   };
@@ -81,7 +87,7 @@ describe('the figures', () => {
         failed: 2,
         all: 8,
         approved: 6,
-        declined: 2,
+        declined: 1,
         amount: 400,
       },
       {
