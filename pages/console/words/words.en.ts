@@ -82,6 +82,7 @@ export const english = {
     approval: 'Approval rate',
     approvalLead:
       'Approved payments of those that a bank approved or declined. One that failed before, such as an unfinished 3-D Secure, does not count.',
+    noneDecided: 'No bank has approved or declined a payment yet, so there is no rate.',
     few: 'A rate of fewer than {count} payments says little, so there is no line. The table has the counts.',
     charge: {
       present: 'Payer present',

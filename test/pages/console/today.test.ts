@@ -8,7 +8,7 @@ import {
   shareOf,
   totalOf,
 } from '../../../pages/console/today/figures.ts';
-import { isOpen, rangeOf } from '../../../pages/console/today/range.ts';
+import { isOpen, labelsOf, rangeOf } from '../../../pages/console/today/range.ts';
 import type { Instant } from '../../../src/clock.ts';
 
 const moscow = { asOf: '2026-11-27T21:30:00.000000Z' as Instant, timeZone: 'Europe/Moscow' };
@@ -38,6 +38,19 @@ describe('the days', () => {
 
   test.each(['x', '2026-02-30', '0001-01-01', '9999-12-31', '<b>'])('are those of now with %j', (until) => {
     expect(rangeOf({ days: 'x', until }, moscow)).toMatchObject({ days: '7', until: '2026-11-28' });
+  });
+
+  test('name an hour that clocks repeat by its offset', () => {
+    const midnight = Date.parse('2026-10-24T22:00:00Z');
+    const starts = [1, 2, 3, 4].map((hour) => midnight + hour * 3_600_000);
+    const berlin = { timeZone: 'Europe/Berlin', locale: 'en-GB' };
+    expect(labelsOf(starts, { ...berlin, unit: 'hour' })).toEqual([
+      '01:00',
+      '02:00 GMT+2',
+      '02:00 GMT+1',
+      '03:00',
+    ]);
+    expect(labelsOf(starts.slice(0, 1), { ...berlin, unit: 'day' })).toEqual(['25 Oct']);
   });
 
   test('are open from their start to the next', () => {
