@@ -1527,6 +1527,7 @@ create index search_payment_rrn on search_payment using btree (party_id, rrn) wh
 
 create table search_payout (
   party_id id not null,
+  shop_id id not null,
   withdrawal_id id not null,
   created_at timestamp with time zone not null,
   status text not null,
@@ -1534,7 +1535,7 @@ create table search_payout (
   currency text not null,
   constraint search_payout_pkey primary key (party_id, withdrawal_id)
 ) with (fillfactor=80);
-create index search_payout_of_party on search_payout using btree (party_id, created_at);
+create index search_payout_of_party on search_payout using btree (party_id, shop_id, created_at);
 
 create table search_position (
   only_row boolean default true not null,

@@ -35,13 +35,6 @@ export function dateTimeText(at: string, zone: string): string {
   });
 }
 
-/** When a part of a range begins, as short as it is clear. */
-export function partText(startMs: number, unit: 'hour' | 'day' | 'week', zone: string): string {
-  const shown =
-    unit === 'hour' ? ({ timeStyle: 'short' } as const) : ({ day: 'numeric', month: 'short' } as const);
-  return new Date(startMs).toLocaleString(locale.value, { ...shown, timeZone: zone });
-}
-
 export function countText(count: number): string {
   return count.toLocaleString(locale.value);
 }

@@ -203,7 +203,7 @@ const plants: readonly Plant[] = [
     'a payout that is in no sum',
     ['search sums'],
     () => ({
-      sql: `insert into search_payout values ('P', 'W', '2026-01-19T10:15Z', 'succeeded', 900, 'RUB')`,
+      sql: `insert into search_payout values ('P', '-test', 'W', '2026-01-19T10:15Z', 'succeeded', 900, 'RUB')`,
     }),
   ],
   [

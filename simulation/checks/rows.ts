@@ -455,7 +455,7 @@ const sources: Record<keyof Books, Source> = {
           concat_ws('|', 'refund', currency, status, 0, '', '', '', ''), -1, -amount_minor
         from search_refund
         union all
-        select party_id || ' -', to_timestamp(floor(extract(epoch from created_at) / 900) * 900),
+        select party_id || ' ' || shop_id, to_timestamp(floor(extract(epoch from created_at) / 900) * 900),
           concat_ws('|', 'payout', currency, status, 0, '', '', '', ''), -1, -amount_minor
         from search_payout
       ) as both_ways

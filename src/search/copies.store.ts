@@ -23,6 +23,8 @@ const searchedOfInvoice = {
 
 const searchedOfPayout = {
   party_id: 'withdrawal.party_id',
+  // The account's ID begins with the mode. A withdrawal for which there was too little money has no transfer.
+  shop_id: `concat('-', split_part(reserved.debit_account, ':', 1))`,
   withdrawal_id: 'withdrawal.withdrawal_id',
   created_at: 'withdrawal.created_at',
   status: 'withdrawal.status',
@@ -84,7 +86,11 @@ const copiesOfInvoices = [
 
 const copyOfPayouts = copyTo('search_payout', {
   columns: searchedOfPayout,
-  from: 'lateral (select * from withdrawal where withdrawal_id = changed.id offset 0) as withdrawal',
+  from: `lateral (select * from withdrawal where withdrawal_id = changed.id offset 0) as withdrawal
+      left join lateral (
+        select debit_account from ledger_transfer
+        where aggregate_id = changed.id and operation_id = 'withdrawal' and step = 'payout' and not completes_pending offset 0
+      ) as reserved on true`,
   key: 'withdrawal_id',
   sums: summedPayouts,
 });

@@ -1829,18 +1829,22 @@ set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + exclu
 
 -- copy_to_search_payout
 with fresh as materialized (
-select withdrawal.party_id, withdrawal.withdrawal_id, withdrawal.created_at, withdrawal.status, withdrawal.amount_minor, withdrawal.currency
+select withdrawal.party_id, concat('-', split_part(reserved.debit_account, ':', 1)) as shop_id, withdrawal.withdrawal_id, withdrawal.created_at, withdrawal.status, withdrawal.amount_minor, withdrawal.currency
 from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from withdrawal where withdrawal_id = changed.id offset 0) as withdrawal
+left join lateral (
+select debit_account from ledger_transfer
+where aggregate_id = changed.id and operation_id = 'withdrawal' and step = 'payout' and not completes_pending offset 0
+) as reserved on true
 ), copied as (
-insert into search_payout as copy (party_id, withdrawal_id, created_at, status, amount_minor, currency)
+insert into search_payout as copy (party_id, shop_id, withdrawal_id, created_at, status, amount_minor, currency)
 select * from fresh order by withdrawal_id
 on conflict (party_id, withdrawal_id) do update
-set party_id = excluded.party_id, withdrawal_id = excluded.withdrawal_id, created_at = excluded.created_at, status = excluded.status, amount_minor = excluded.amount_minor, currency = excluded.currency
+set party_id = excluded.party_id, shop_id = excluded.shop_id, withdrawal_id = excluded.withdrawal_id, created_at = excluded.created_at, status = excluded.status, amount_minor = excluded.amount_minor, currency = excluded.currency
 where copy.* is distinct from excluded.*
 ), changed as (
-select party_id as party_id, '-'::id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payout' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor, 1 as sign from fresh
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payout' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor, 1 as sign from fresh
 union all
-select party_id as party_id, '-'::id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payout' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor, -1 from (
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payout' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor, -1 from (
 select before.* from fresh cross join lateral (
 select * from search_payout where search_payout.party_id = fresh.party_id and search_payout.withdrawal_id = fresh.withdrawal_id offset 0
 ) as before where before.currency is not null
@@ -3129,7 +3133,7 @@ and payment.created_at >= first.created_at and payment.created_at < day_after
 order by payment.created_at limit 1 offset $1::int4
 ), (
 select date_bin('15 minutes', payout.created_at, '2000-01-01T00:00:00Z') + interval '15 minutes' from search_payout as payout
-where payout.party_id = first.party_id and first.shop_id = '-'
+where payout.party_id = first.party_id and payout.shop_id = first.shop_id
 and payout.created_at >= first.created_at and payout.created_at < day_after
 order by payout.created_at limit 1 offset $1::int4
 ), day_after) as until
@@ -3142,11 +3146,9 @@ union all
 where (party_id, shop_id, created_at) >= ($2::text, $3::text, $4::timestamptz)
 order by party_id, shop_id, created_at limit 1)
 union all 
-(select party_id, '-'::id as shop_id, created_at from search_payout
-where (party_id, created_at) >= ($2::text, case
-when ($3::text)::text collate "C" < '-' then '-infinity'
-when ($3::text)::text = '-' then ($4::timestamptz)::timestamptz else 'infinity' end)
-order by party_id, created_at limit 1)
+(select party_id, shop_id, created_at from search_payout
+where (party_id, shop_id, created_at) >= ($2::text, $3::text, $4::timestamptz)
+order by party_id, shop_id, created_at limit 1)
 ) as first cross join lateral (select date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after) as day
 order by party_id, shop_id, created_at limit 1;
 
@@ -6156,31 +6158,31 @@ from search_refund
 where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz and created_at < $4::timestamptz
 and currency is not null
 union all
-select party_id as party_id, '-'::id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payout' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor
+select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payout' as what, currency as currency, status as status, 0 as attempt, '' as payment_system, '' as decline_class, '' as failure, '' as bank_code, amount_minor
 from search_payout
-where party_id = $1::text and '-'::id = $2::text and created_at >= $3::timestamptz and created_at < $4::timestamptz
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz and created_at < $4::timestamptz
 and currency is not null
 ) as summed
 group by party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code;
 
 -- sum_payments_by_attempt
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
-currency, attempt, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+currency, attempt, status, decline_class, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
 from (
-select quarter as at, currency, attempt, status, n, amount_minor from search_sum
+select quarter as at, currency, attempt, status, decline_class, n, amount_minor from search_sum
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
 and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
 union all 
-select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
 and currency is not null
 union all 
-select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
 and currency is not null
 ) as summed 
-group by part, currency, attempt, status having sum(n) <> 0
-order by part, currency, attempt, status;
+group by part, currency, attempt, status, decline_class having sum(n) <> 0
+order by part, currency, attempt, status, decline_class;
 
 -- sum_payments_by_failure
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
@@ -6203,22 +6205,22 @@ order by part, currency, status, decline_class, failure, bank_code;
 
 -- sum_payments_by_status
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
-currency, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
+currency, status, decline_class, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
 from (
-select quarter as at, currency, status, n, amount_minor from search_sum
+select quarter as at, currency, status, decline_class, n, amount_minor from search_sum
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
 and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
 union all 
-select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
 and currency is not null
 union all 
-select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, 1, amount_minor from search_payment
+select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
 and currency is not null
 ) as summed 
-group by part, currency, status having sum(n) <> 0
-order by part, currency, status;
+group by part, currency, status, decline_class having sum(n) <> 0
+order by part, currency, status, decline_class;
 
 -- sum_payments_by_system
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
@@ -6248,11 +6250,11 @@ where party_id = $2::text and shop_id = any(array(select json_array_elements_tex
 and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payout'
 union all 
 select created_at, currency as currency, status as status, 1, amount_minor from search_payout
-where party_id = $2::text and '-'::id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
 and currency is not null
 union all 
 select created_at, currency as currency, status as status, 1, amount_minor from search_payout
-where party_id = $2::text and '-'::id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
 and currency is not null
 ) as summed 
 group by part, currency, status having sum(n) <> 0

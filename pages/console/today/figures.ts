@@ -1,12 +1,11 @@
 // The figures of Today, worked out from the sums of the API. Pure.
 
+type OffsetCounts = readonly { readonly offset: number; readonly count: number }[];
 export type SplitCounts = {
   readonly result: readonly {
     readonly currency: string;
-    readonly statusOffsetCounts: readonly {
-      readonly status: string;
-      readonly offsetCount: readonly { readonly offset: number; readonly count: number }[];
-    }[];
+    readonly statusOffsetCounts: readonly { readonly status: string; readonly offsetCount: OffsetCounts }[];
+    readonly declinedOffsetCount: OffsetCounts;
   }[];
 };
 export type SplitAmounts = {
@@ -41,7 +40,7 @@ const kindOf: Readonly<Record<string, Kind>> = {
 };
 const approvedStatuses = ['processed', 'captured', 'refunded', 'cancelled'];
 
-/** Payments of a part of the range. Approved and declined are those that are decided. */
+/** Payments of a part of the range. Approved and declined are those that a bank decided: others failed before. */
 export type Part = Readonly<Record<Kind, number>> & {
   readonly startMs: number;
   readonly all: number;
@@ -51,7 +50,8 @@ export type Part = Readonly<Record<Kind, number>> & {
 };
 
 export function partsOf(counts: SplitCounts, amounts: SplitAmounts, currency: string): readonly Part[] {
-  const byStatus = counts.result.find((one) => one.currency === currency)?.statusOffsetCounts ?? [];
+  const same = counts.result.find((one) => one.currency === currency);
+  const byStatus = same?.statusOffsetCounts ?? [];
   const sums = amounts.result.find((one) => one.currency === currency)?.offsetAmounts ?? [];
   const [first] = byStatus;
   return (first?.offsetCount ?? []).map(({ offset }, index) => {
@@ -68,7 +68,7 @@ export function partsOf(counts: SplitCounts, amounts: SplitAmounts, currency: st
       failed: ofKind('failed'),
       all: countOf(() => true),
       approved: countOf((status) => approvedStatuses.includes(status)),
-      declined: ofKind('failed'),
+      declined: same?.declinedOffsetCount[index]?.count ?? 0,
       amount: sums.find((one) => one.offset === offset)?.amount ?? 0,
     };
   });
@@ -90,7 +90,7 @@ export type Share = {
 export function shareOf(part: number, of: number): Share {
   if (of === 0) return { part, of, rate: undefined, low: 0, high: 1 };
   const z = 1.96;
-  const rate = Math.min(1, part / of);
+  const rate = part / of;
   const width = 1 + z ** 2 / of;
   const middle = (rate + z ** 2 / (2 * of)) / width;
   const half = (z * Math.sqrt((rate * (1 - rate)) / of + z ** 2 / (4 * of ** 2))) / width;
@@ -120,17 +120,15 @@ export function approvalOf(attempts: readonly Attempt[], charge: (typeof charges
   );
 }
 
-/** Of first recurring charges that were declined, the share that the first retry has recovered, the first two, and so on. */
-export function recoveredBy(attempts: readonly Attempt[]): readonly (Share & { readonly retry: number })[] {
-  const declined = attempts.find(({ attempt }) => attempt === 1)?.declined ?? 0;
-  let recovered = 0;
+/** Of the retries that are decided, those approved. What they retry may be of days before, so they are no share of its declines. */
+export function retriesOf(attempts: readonly Attempt[]): readonly (Share & { readonly retry: number })[] {
   return attempts
     .filter(({ attempt }) => attempt > 1)
     .toSorted((one, other) => one.attempt - other.attempt)
-    .map(({ attempt, approved }) => {
-      recovered += approved;
-      return { retry: attempt - 1, ...shareOf(recovered, Math.max(declined, recovered)) };
-    });
+    .map(({ attempt, approved, declined }) => ({
+      retry: attempt - 1,
+      ...shareOf(approved, approved + declined),
+    }));
 }
 
 /** The most frequent class first. One that a newer release brings, or none, is the empty text. */

@@ -41,3 +41,18 @@ export function isOpen(startMs: number, nextMs: number | undefined, asOf: Instan
   const now = epochMsOf(asOf);
   return startMs <= now && (nextMs === undefined || now < nextMs);
 }
+
+/** When each part begins, as short as it is clear. An hour that clocks repeat has its offset. */
+export function labelsOf(
+  starts: readonly number[],
+  { unit, timeZone, locale }: Pick<Range, 'unit'> & { readonly timeZone: string; readonly locale: string },
+): readonly string[] {
+  const text = (startMs: number, shown: Intl.DateTimeFormatOptions) =>
+    new Date(startMs).toLocaleString(locale, { ...shown, timeZone });
+  if (unit !== 'hour') return starts.map((start) => text(start, { day: 'numeric', month: 'short' }));
+  const short = starts.map((start) => text(start, { timeStyle: 'short' }));
+  const exact = { hour: 'numeric', minute: '2-digit', timeZoneName: 'shortOffset' } as const;
+  return short.map((label, index) =>
+    short.indexOf(label) === short.lastIndexOf(label) ? label : text(starts[index] ?? 0, exact),
+  );
+}

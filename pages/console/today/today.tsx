@@ -1,17 +1,17 @@
-// The first page: what came in, how much was approved, why the rest was declined, and what retries recovered.
+// The first page: what came in, how much was approved, why the rest was declined, and how retries went.
 import type { Instant } from '../../../src/clock.ts';
-import { amountText, countText, dateTimeText, partText, percentText } from '../formats.ts';
+import { amountText, countText, dateTimeText, percentText } from '../formats.ts';
 import { addressOf, filter, place } from '../place.ts';
 import { read, useLoad, useShops, type Loaded, type SessionFacts, type Shop } from '../read.ts';
 import { Empty, Facts, Heading, Table, Whole, type Column } from '../views/parts.tsx';
-import { fill, say } from '../words/words.ts';
+import { fill, locale, say } from '../words/words.ts';
 import {
   approvalOf,
   charges,
   classesOf,
   fewest,
   partsOf,
-  recoveredBy,
+  retriesOf,
   shareOf,
   totalOf,
   type Attempt,
@@ -22,7 +22,7 @@ import {
   type SplitCounts,
 } from './figures.ts';
 import { Bar, Columns, Plot, Rates } from './plots.tsx';
-import { isOpen, periodOf, periods, rangeOf, type Range } from './range.ts';
+import { isOpen, labelsOf, periodOf, periods, rangeOf, type Range } from './range.ts';
 
 type Fresh = { readonly asOf: Instant; readonly rebuilding?: boolean };
 type Sums<Row> = Fresh & { readonly result: readonly Row[] };
@@ -203,7 +203,7 @@ function Found({ figures, shop }: { readonly figures: Figures; readonly shop: Sh
           <OverTime figures={figures} />
           <Approval figures={figures} />
           <Declines figures={figures} />
-          <Recovery figures={figures} />
+          <Retries figures={figures} />
         </div>
       )}
       <p class="foot soft">
@@ -265,13 +265,16 @@ function shareText(share: Share): string {
   return more === undefined ? of : `${of} (${more})`;
 }
 
-const labelled = ({ parts, range, timeZone, fresh }: Figures) =>
-  parts.map((part, index) => ({
+function labelled({ parts, range, timeZone, fresh }: Figures) {
+  const starts = parts.map(({ startMs }) => startMs);
+  const labels = labelsOf(starts, { unit: range.unit, timeZone, locale: locale.value });
+  return parts.map((part, index) => ({
     ...part,
-    label: partText(part.startMs, range.unit, timeZone),
+    label: labels[index] ?? '',
     isOpen: isOpen(part.startMs, parts[index + 1]?.startMs ?? Date.parse(range.to), fresh.asOf),
     share: shareOf(part.approved, part.approved + part.declined),
   }));
+}
 
 type LabelledPart = ReturnType<typeof labelled>[number];
 
@@ -322,7 +325,7 @@ function Approval({ figures }: { readonly figures: Figures }) {
       {parts.some(({ share }) => share.rate !== undefined) ? (
         <Rates name={words.approval} parts={parts} />
       ) : (
-        <p class="few">{fill(words.few, { count: fewest })}</p>
+        <p class="few">{decided.length === 0 ? words.noneDecided : fill(words.few, { count: fewest })}</p>
       )}
       <Facts
         of={charges.map((charge) => [words.charge[charge], shareText(approvalOf(figures.attempts, charge))])}
@@ -372,14 +375,14 @@ function Declines({ figures: { declines, currency } }: { readonly figures: Figur
   );
 }
 
-function Recovery({ figures: { attempts, currency } }: { readonly figures: Figures }) {
+function Retries({ figures: { attempts, currency } }: { readonly figures: Figures }) {
   const { today: words } = say();
-  const recovered = recoveredBy(attempts);
+  const retries = retriesOf(attempts);
   const byAttempt = attempts.filter(({ attempt }) => attempt > 0);
   return (
     <Plot
-      head={words.recovery}
-      lead={words.recoveryLead}
+      head={words.charge.retries}
+      lead={words.retriesLead}
       rows={byAttempt}
       columns={[
         {
@@ -387,15 +390,15 @@ function Recovery({ figures: { attempts, currency } }: { readonly figures: Figur
           cell: ({ attempt }) => (attempt === 1 ? words.charge.first : retryText(attempt - 1)),
         },
         { head: words.approved, cell: ({ approved }) => countText(approved), isNumber: true },
-        { head: words.kind.failed, cell: ({ declined }) => countText(declined), isNumber: true },
+        { head: words.declined, cell: ({ declined }) => countText(declined), isNumber: true },
       ]}
     >
-      {recovered.length === 0 ? (
+      {retries.length === 0 ? (
         <Empty text={words.noRetries} help={words.noRetriesHelp} />
       ) : (
         <Table
-          caption={`${words.recovery}, ${currency}`}
-          rows={recovered}
+          caption={`${words.charge.retries}, ${currency}`}
+          rows={retries}
           columns={[
             {
               head: words.attempt,
@@ -406,7 +409,7 @@ function Recovery({ figures: { attempts, currency } }: { readonly figures: Figur
                 </>
               ),
             },
-            { head: words.recovered, cell: shareText, isNumber: true },
+            { head: words.approved, cell: shareText, isNumber: true },
           ]}
         />
       )}

@@ -78,30 +78,31 @@ export const english = {
     amount: 'Amount',
     overTime: 'Payments over time',
     overTimeLead: 'By their time of creation and status of now. A striped column is not over.',
-    kind: { captured: 'Captured', open: 'Open or held', cancelled: 'Cancelled', failed: 'Declined' },
+    kind: { captured: 'Captured', open: 'Open or held', cancelled: 'Cancelled', failed: 'Failed' },
     approval: 'Approval rate',
-    approvalLead: 'Approved payments of those approved or declined.',
+    approvalLead:
+      'Approved payments of those that a bank approved or declined. One that failed before, such as an unfinished 3-D Secure, does not count.',
+    noneDecided: 'No bank has approved or declined a payment yet, so there is no rate.',
     few: 'A rate of fewer than {count} payments says little, so there is no line. The table has the counts.',
     charge: {
       present: 'Payer present',
       first: 'First recurring charge',
       retries: 'Retries',
     },
+    declined: 'Declined',
     declines: 'Declines',
     declinesLead: 'By what can help. The table has the codes of the banks.',
     noDeclines: 'No payment was declined.',
     noClass: 'No class: the bank did not decide',
     why: 'What can help',
     code: 'Code',
-    recovery: 'Recovery',
-    recoveryLead:
-      'Of first recurring charges that were declined, how many retries have recovered. The line is the 95% interval.',
+    retriesLead:
+      'Retries in these days, and how many of them were approved. What they retry may be older. The line is the 95% interval.',
     noRetries: 'No charge was retried.',
     noRetriesHelp:
       'When a recurring charge fails, charge its series again. The guide “Charge again” says when.',
     attempt: 'Attempt',
     retry: 'Retry {number}',
-    recovered: 'Recovered so far',
     empty: 'No payment in these days.',
     emptyHelp:
       'Choose a longer period or an earlier last day. In a sandbox, buy something in the demo shop at /demo: it appears here within a second.',

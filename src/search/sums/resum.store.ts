@@ -3,15 +3,7 @@ import type { Instant } from '../../clock.ts';
 import { instant, object, text, type Codec } from '../../platform/database/codec.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import {
-  columnsOf,
-  noShop,
-  quarterOf,
-  sumKey,
-  summedPayments,
-  summedPayouts,
-  summedRefunds,
-} from './summed.ts';
+import { columnsOf, quarterOf, sumKey, summedPayments, summedPayouts, summedRefunds } from './summed.ts';
 
 /** Everything before it is summed, in the order of parties, shops and days. */
 export type ResumFrom = { readonly partyId: string; readonly shopId: string; readonly at: Instant };
@@ -29,13 +21,6 @@ const firstOf = (table: string) => `
        where (party_id, shop_id, created_at) >= (:party_id, :shop_id, :from)
        order by party_id, shop_id, created_at limit 1)`;
 
-const firstPayout = `
-      (select party_id, '${noShop}'::id as shop_id, created_at from search_payout
-       where (party_id, created_at) >= (:party_id, case
-         when (:shop_id)::text collate "C" < '${noShop}' then '-infinity'
-         when (:shop_id)::text = '${noShop}' then (:from)::timestamptz else 'infinity' end)
-       order by party_id, created_at limit 1)`;
-
 /** To the end of the day, or of the quarter of an hour that has the first payment or payout too many. */
 const findNextDay = statement({
   name: 'find_next_day_to_sum',
@@ -50,13 +35,13 @@ const findNextDay = statement({
         order by payment.created_at limit 1 offset :most_payments
       ), (
         select ${quarterOf('payout.created_at')} + interval '15 minutes' from search_payout as payout
-        where payout.party_id = first.party_id and first.shop_id = '${noShop}'
+        where payout.party_id = first.party_id and payout.shop_id = first.shop_id
           and payout.created_at >= first.created_at and payout.created_at < day_after
         order by payout.created_at limit 1 offset :most_payments
       ), day_after) as until
     from (${firstOf('search_payment')}
       union all ${firstOf('search_refund')}
-      union all ${firstPayout}
+      union all ${firstOf('search_payout')}
     ) as first cross join lateral (select date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after) as day
     order by party_id, shop_id, created_at limit 1`,
 });
@@ -70,8 +55,8 @@ const deleteSums = statement({
            and (:until is null or (party_id, shop_id, quarter) < (:until_party, :until_shop, :until))`,
 });
 
-const rowsOfDay = (table: string, shop = 'shop_id') => `from ${table}
-        where party_id = :party_id and ${shop} = :shop_id and created_at >= :start and created_at < :until
+const rowsOfDay = (table: string) => `from ${table}
+        where party_id = :party_id and shop_id = :shop_id and created_at >= :start and created_at < :until
           and currency is not null`;
 
 const sumDay = statement({
@@ -89,7 +74,7 @@ const sumDay = statement({
       ${rowsOfDay('search_refund')}
       union all
       select ${columnsOf(summedPayouts)}, amount_minor
-      ${rowsOfDay('search_payout', summedPayouts.shop_id)}
+      ${rowsOfDay('search_payout')}
     ) as summed
     group by ${sumKey}`,
 });

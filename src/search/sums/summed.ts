@@ -1,5 +1,6 @@
 // What payments, refunds and payouts are summed by, as columns of a query over their search rows, named as those of search_sum. A part of a
 // statement moves rows from sum to sum.
+import { modeName } from '../../livemode.ts';
 import { publicStatusOf } from '../../payments/store/searched.ts';
 
 export type Summed = Readonly<Record<(typeof sumKeys)[number], string>>;
@@ -48,14 +49,9 @@ const undivided = {
   bank_code: `''`,
 };
 export const summedRefunds: Summed = { ...ofAll, what: `'refund'`, ...undivided };
-/** In the column of the shop: a payout is of a party. */
-export const noShop = '-';
-export const summedPayouts: Summed = {
-  ...ofAll,
-  shop_id: `'${noShop}'::id`,
-  what: `'payout'`,
-  ...undivided,
-};
+export const summedPayouts: Summed = { ...ofAll, what: `'payout'`, ...undivided };
+/** In the column of the shop, because a payout is of a party. One that reserved no money is of either mode: it has failed. */
+export const payoutsOf = (livemode: boolean) => ['-', `-${modeName(livemode)}`];
 
 export function columnsOf(sums: Summed): string {
   return sumKeys.map((name) => `${sums[name]} as ${name}`).join(', ');

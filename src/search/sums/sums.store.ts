@@ -62,8 +62,12 @@ function sumsBy<const Group extends GroupedBy>(
 
 const payments = { table: 'search_payment', sums: summedPayments };
 export const paymentSums = {
-  byStatus: sumsBy('sum_payments_by_status', { status: 'text' }, payments),
-  byAttempt: sumsBy('sum_payments_by_attempt', { attempt: 'int4', status: 'text' }, payments),
+  byStatus: sumsBy('sum_payments_by_status', { status: 'text', decline_class: 'text' }, payments),
+  byAttempt: sumsBy(
+    'sum_payments_by_attempt',
+    { attempt: 'int4', status: 'text', decline_class: 'text' },
+    payments,
+  ),
   bySystem: sumsBy('sum_payments_by_system', { payment_system: 'text' }, payments),
   byFailure: sumsBy(
     'sum_payments_by_failure',

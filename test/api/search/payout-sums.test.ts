@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBooks } from '../../../simulation/checks/rows.ts';
 import { laterBy, type Instant } from '../../../src/clock.ts';
+import { getPayoutSums } from '../../../src/search/api/sums/payout-sums.ts';
 import { beginRebuild } from '../../../src/search/position.store.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
 
@@ -83,6 +84,24 @@ test('follow a change, and a rebuild makes them again', async () => {
   await world.service.search.whenIdle();
   expect(await wrong()).toEqual([]);
   expect(inOrder(await sums())).toEqual(expected());
+});
+
+test('are of one mode: a service that has become live leaves out test money', async () => {
+  // The second is more than the wallet has left.
+  for (const amount of [59_000_000, 59_000_000]) await payOut(amount);
+  await look();
+  const { database: db } = world.service;
+  const inMode = async (livemode: boolean) => {
+    const caller = { partyId: world.merchant.partyId };
+    const query = { fromTime: year.from, toTime: year.to };
+    const run = (_: string, read: () => Promise<unknown>) => read();
+    const request = { caller, query, now: world.service.clock.now() };
+    const deps = { db, payouts: { livemode }, searchTurns: { run } };
+    return ((await getPayoutSums.handle(request as never, deps as never, {} as never)) as any).value.result;
+  };
+  expect(inOrder(await inMode(false))).toEqual(expected());
+  const lacksFunds = [{ status: 'Failed', currency: 'RUB', count: 1, amount: 59_000_000 }];
+  expect(await inMode(true)).toEqual(lacksFunds);
 });
 
 test('are of the own party, and need a range', async () => {

@@ -29,7 +29,7 @@ const query = async (text: string, values?: unknown[]) =>
 
 beforeAll(async () => {
   world = await startSmallWorld();
-  const { service, merchant } = world;
+  const { service } = world;
   const later = async (ms: number) => {
     service.clock.advance(ms);
     service.jobs.wake();
@@ -42,18 +42,21 @@ beforeAll(async () => {
     await recurring.charged(parent, amount);
   }
   // Their average is half a cent more.
-  for (const amount of [700, 701]) {
-    const { id } = await makeInvoice(service, merchant, { shopID: 'TEST_USD', currency: 'USD', amount });
-    const { token: paymentToolToken } = await world.tokenize(visa, merchant.apiKey);
-    await service.call('POST', `${invoicesUrl}/${id}/payments`, {
-      token: merchant.apiKey,
-      body: { payer: { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} } },
-    });
-    await service.jobs.whenIdle();
-  }
+  for (const amount of [700, 701]) await pay(visa, { shopID: 'TEST_USD', currency: 'USD', amount });
   await look();
 });
 afterAll(() => world.close());
+
+async function pay(card: string, what: Record<string, unknown> = {}) {
+  const { service, merchant } = world;
+  const { id } = await makeInvoice(service, merchant, what);
+  const { token: paymentToolToken } = await world.tokenize(card, merchant.apiKey);
+  await service.call('POST', `${invoicesUrl}/${id}/payments`, {
+    token: merchant.apiKey,
+    body: { payer: { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} } },
+  });
+  await service.jobs.whenIdle();
+}
 
 async function look() {
   await world.service.search.whenIdle();
@@ -278,6 +281,26 @@ test('a later refund moves a payment, and a sum says until when it knows', async
   expect(await result('payments/amount')).toEqual(
     byCurrency(taken(payments), (same) => ({ amount: total(same) })),
   );
+});
+
+test('a payment whose payer leaves 3-D Secure has failed, and no bank has declined it', async () => {
+  const shop = '&shopID=TEST';
+  const present = async () => {
+    const [attempt] = await result('payments/attempts', year, shop);
+    const [{ statusOffsetCounts, declinedOffsetCount }] = await result(
+      'payments/split-count',
+      year,
+      `${shop}&splitUnit=year`,
+    );
+    const failed = statusOffsetCounts.find(({ status }: any) => status === 'failed').offsetCount;
+    const counted = (all: any[]) => all.reduce((sum, { count }) => sum + count, 0);
+    return [attempt.count, attempt.declined, counted(failed), counted(declinedOffsetCount)];
+  };
+  const [count, declined, failed, split] = await present();
+  expect(split).toBe(payments.filter(({ error }) => error?.declineClass !== undefined).length);
+  await pay('4342561111111118');
+  await look();
+  expect(await present()).toEqual([count + 1, declined, failed + 1, split]);
 });
 
 test('balances are those of the ledger, by currency and by shop', async () => {

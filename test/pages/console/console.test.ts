@@ -229,7 +229,7 @@ describeInBrowser('the console', () => {
       'Payments over time',
       'Approval rate',
       'Declines',
-      'Recovery',
+      'Retries',
     ]);
     const summary = plots.first().locator('summary');
     await summary.focus();

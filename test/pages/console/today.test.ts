@@ -4,11 +4,11 @@ import {
   approvalOf,
   classesOf,
   partsOf,
-  recoveredBy,
+  retriesOf,
   shareOf,
   totalOf,
 } from '../../../pages/console/today/figures.ts';
-import { isOpen, rangeOf } from '../../../pages/console/today/range.ts';
+import { isOpen, labelsOf, rangeOf } from '../../../pages/console/today/range.ts';
 import type { Instant } from '../../../src/clock.ts';
 
 const moscow = { asOf: '2026-11-27T21:30:00.000000Z' as Instant, timeZone: 'Europe/Moscow' };
@@ -40,6 +40,19 @@ describe('the days', () => {
     expect(rangeOf({ days: 'x', until }, moscow)).toMatchObject({ days: '7', until: '2026-11-28' });
   });
 
+  test('name an hour that clocks repeat by its offset', () => {
+    const midnight = Date.parse('2026-10-24T22:00:00Z');
+    const starts = [1, 2, 3, 4].map((hour) => midnight + hour * 3_600_000);
+    const berlin = { timeZone: 'Europe/Berlin', locale: 'en-GB' };
+    expect(labelsOf(starts, { ...berlin, unit: 'hour' })).toEqual([
+      '01:00',
+      '02:00 GMT+2',
+      '02:00 GMT+1',
+      '03:00',
+    ]);
+    expect(labelsOf(starts.slice(0, 1), { ...berlin, unit: 'day' })).toEqual(['25 Oct']);
+  });
+
   test('are open from their start to the next', () => {
     const now = Date.parse(moscow.asOf);
     expect([isOpen(now, now + 1, moscow.asOf), isOpen(now - 1, now, moscow.asOf)]).toEqual([true, false]);
@@ -54,7 +67,11 @@ describe('the figures', () => {
   });
   const counts = {
     result: [
-      { currency: 'USD', statusOffsetCounts: [counted('captured', 9, 9)] },
+      {
+        currency: 'USD',
+        statusOffsetCounts: [counted('captured', 9, 9)],
+        declinedOffsetCount: counted('failed', 0, 0).offsetCount,
+      },
       {
         currency: 'RUB',
         statusOffsetCounts: [
@@ -65,6 +82,8 @@ describe('the figures', () => {
           counted('cancelled', 1, 0),
           counted('failed', 2, 0),
         ],
+        // The payer of the other left 3-D Secure.
+        declinedOffsetCount: counted('failed', 1, 0).offsetCount,
       },
     ],
   };
@@ -81,7 +100,7 @@ describe('the figures', () => {
         failed: 2,
         all: 8,
         approved: 6,
-        declined: 2,
+        declined: 1,
         amount: 400,
       },
       {
@@ -128,13 +147,14 @@ describe('the figures', () => {
     ]);
   });
 
-  test('add up what retries recover of the first charges that were declined', () => {
-    expect(recoveredBy(attempts).map(({ retry, part, of }) => [retry, part, of])).toEqual([
+  test('count the retries that are approved among those that are tried', () => {
+    expect(retriesOf(attempts).map(({ retry, part, of }) => [retry, part, of])).toEqual([
       [1, 10, 40],
-      [2, 15, 40],
+      [2, 5, 25],
     ]);
-    // Retries of charges before the days can recover more than failed in them.
-    expect(recoveredBy([attempt(2, 3, 0)])).toMatchObject([{ part: 3, of: 3 }]);
+    // What they retry was declined before these days: more are approved than first charges are declined.
+    const [retry] = retriesOf([attempt(1, 0, 10), attempt(2, 40, 60)]);
+    expect(retry).toMatchObject({ part: 40, of: 100, rate: 0.4 });
   });
 
   test('put the most frequent class first', () => {

@@ -9,7 +9,7 @@ import { endpoint } from '../../../platform/http/endpoint.ts';
 import { defined } from '../../../defined.ts';
 import { paymentSums } from '../../sums/sums.store.ts';
 import { isOwnParty, summed, sumErrors, SumQuery, sumsOf, type SumDeps } from './sums-schema.ts';
-import { percentsBy, totalsBy } from './totals.ts';
+import { isDeclined, percentsBy, totalsBy } from './totals.ts';
 
 const sums = {
   access: { scope: 'payments:read' },
@@ -113,7 +113,7 @@ export const getPaymentsAttempts = endpoint({
         currency: Type.String(),
         count: Type.Integer(),
         approved: Type.Integer({ description: 'Including those cancelled later.' }),
-        declined: Type.Integer(),
+        declined: Type.Integer({ description: 'By a bank, so with a `declineClass`.' }),
         amount: Type.Integer({ description: 'Of those approved.' }),
       },
       { title: 'AttemptsResult' },
@@ -128,13 +128,13 @@ export const getPaymentsAttempts = endpoint({
           same.filter(({ status }) => approvedStatuses.includes(status)),
           () => '',
         );
-        const declined = same.find(({ status }) => status === 'failed');
+        const [declined] = totalsBy(same.filter(isDeclined), () => '');
         return {
           attempt: Number(attempt),
           currency,
           count: Number(count),
           approved: Number(approved?.count ?? 0),
-          declined: Number(declined?.n ?? 0),
+          declined: Number(declined?.count ?? 0),
           amount: Number(approved?.minor ?? 0),
         };
       }),

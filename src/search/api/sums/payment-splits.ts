@@ -5,9 +5,10 @@ import { endpoint } from '../../../platform/http/endpoint.ts';
 import { splitUnits } from '../../domain/splits.ts';
 import { paymentSums } from '../../sums/sums.store.ts';
 import { isOwnParty, splitsOf, splitSums, SplitQuery, sumErrors, type SumDeps } from './sums-schema.ts';
-import { totalsBy } from './totals.ts';
+import { isDeclined, totalsBy } from './totals.ts';
 
 const partStart = Type.Integer({ description: 'When the part begins, in milliseconds since 1970.' });
+const offsetCounts = Type.Array(Type.Object({ offset: partStart, count: Type.Integer() }));
 const split = { splitUnit: Type.Enum([...splitUnits]), currency: Type.String() };
 const splits = {
   access: { scope: 'payments:read' },
@@ -23,6 +24,7 @@ type Row = {
   readonly part: number;
   readonly currency: string;
   readonly status: string;
+  readonly decline_class: string;
   readonly n: bigint;
   readonly amount_minor: bigint;
 };
@@ -34,6 +36,9 @@ function partsOf(rows: readonly Row[], starts: readonly Instant[]) {
     return { offset: epochMsOf(start), count: Number(total?.count ?? 0), amount: Number(total?.minor ?? 0) };
   });
 }
+
+const countsOf = (rows: readonly Row[], starts: readonly Instant[]) =>
+  partsOf(rows, starts).map(({ offset, count }) => ({ offset, count }));
 
 const valuesOf = (rows: readonly Row[], of: 'currency' | 'status') =>
   [...new Set(rows.map((row) => row[of]))].toSorted();
@@ -72,12 +77,8 @@ export const getPaymentsSplitCount = endpoint({
     Type.Object(
       {
         ...split,
-        statusOffsetCounts: Type.Array(
-          Type.Object({
-            status: Type.String(),
-            offsetCount: Type.Array(Type.Object({ offset: partStart, count: Type.Integer() })),
-          }),
-        ),
+        statusOffsetCounts: Type.Array(Type.Object({ status: Type.String(), offsetCount: offsetCounts })),
+        declinedOffsetCount: { ...offsetCounts, description: 'Of `failed`, those that a bank declined.' },
       },
       { title: 'SplitCountResult' },
     ),
@@ -91,11 +92,12 @@ export const getPaymentsSplitCount = endpoint({
           currency,
           statusOffsetCounts: valuesOf(same, 'status').map((status) => ({
             status,
-            offsetCount: partsOf(
+            offsetCount: countsOf(
               same.filter((row) => row.status === status),
               starts,
-            ).map(({ offset, count }) => ({ offset, count })),
+            ),
           })),
+          declinedOffsetCount: countsOf(same.filter(isDeclined), starts),
         };
       }),
     ),

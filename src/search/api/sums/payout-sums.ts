@@ -21,7 +21,7 @@ export const getPayoutSums = endpoint({
   ),
   errors: ['searchTooWide'],
   isOwnParty,
-  handle: (request, deps: Pick<SumDeps, 'db' | 'searchTurns'>) =>
+  handle: (request, deps: Pick<SumDeps, 'db' | 'payouts' | 'searchTurns'>) =>
     summedOfParty(deps, request, payoutSums, (rows) =>
       rows.map(({ status, currency, n, amount_minor }) => ({
         status: publicStatus[status] ?? status,

@@ -11,7 +11,7 @@ import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import { maxParts, partsOf, splitUnits, type Range, type Split } from '../../domain/splits.ts';
 import { freshness } from '../../position.store.ts';
 import { readSums, type SumStatement } from '../../sums/sums.store.ts';
-import { noShop } from '../../sums/summed.ts';
+import { payoutsOf } from '../../sums/summed.ts';
 import { commonZone } from '../../sums/shop-zones.store.ts';
 import { freshnessMembers, tooWide, wholeRange, type SearchDeps } from '../search-schema.ts';
 
@@ -116,9 +116,9 @@ export async function summed<Row extends Columns, Body>(
   return read(deps, asked, { shopIds: idsOf(shops.value), sums, ...parts }, body);
 }
 
-/** Reads sums of a whole party over the whole range. */
+/** Reads sums of payouts, which are of a whole party, over the whole range. */
 export async function summedOfParty<Row extends Columns, Body>(
-  deps: Pick<SumDeps, 'db' | 'searchTurns'>,
+  deps: Pick<SumDeps, 'db' | 'payouts' | 'searchTurns'>,
   asked: Asked<Static<typeof partyAsked>>,
   sums: SumStatement<Row>,
   body: (rows: Values<Row>[]) => Body[],
@@ -126,7 +126,7 @@ export async function summedOfParty<Row extends Columns, Body>(
   const range = wholeRange(asked.query);
   if (!range.ok) return range;
   const parts = { range: range.value, starts: [range.value.from], isFine: false };
-  return read(deps, asked, { shopIds: [noShop], sums, ...parts }, body);
+  return read(deps, asked, { shopIds: payoutsOf(deps.payouts.livemode), sums, ...parts }, body);
 }
 
 /** Reads sums by the parts of the range. */

@@ -14,6 +14,11 @@ export function totalsBy<One extends Row>(rows: readonly One[], keyOf: (row: One
   return [...totals.values()].filter(({ count }) => count > 0n);
 }
 
+/** Those that failed without a class were not decided by a bank, such as those whose payer left 3-D Secure. */
+export function isDeclined(row: { readonly status: string; readonly decline_class: string }): boolean {
+  return row.status === 'failed' && row.decline_class !== '';
+}
+
 /** The share of each key, in hundredths of a percent; the largest first. */
 export function percentsBy<One extends Row>(
   rows: readonly One[],
