@@ -47,8 +47,6 @@ const amounts = [
   1_000_000,
   notReversed,
   wantsChallenge,
-  firstApprovedLate,
-  firstApprovedLate,
   holdEnds,
   silentAbout,
   silentAbout,

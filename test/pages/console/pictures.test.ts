@@ -1,4 +1,5 @@
 // Takes the pictures of docs/console.md: PICTURES=docs/images npx vitest run test/pages/console/pictures.test.ts
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -32,7 +33,11 @@ describeInBrowser('the pictures of the console', () => {
     const { dark, ...size } = looks;
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
-    const picture = await page.screenshot(folder === undefined ? {} : { path: join(folder, name) });
+    const browser = await page.context().newCDPSession(page);
+    const { data } = await browser.send('Page.captureScreenshot', { format: 'webp', quality: 80 });
+    await browser.detach();
+    const picture = Buffer.from(data, 'base64');
+    if (folder !== undefined) await writeFile(join(folder, name), picture);
     await page.emulateMedia({ colorScheme: 'light' });
     return picture.length;
   }
@@ -40,15 +45,15 @@ describeInBrowser('the pictures of the console', () => {
   test('show Today', async () => {
     const page = await world.open(`${world.address}/console/today`);
     await page.getByRole('heading', { name: 'Approval rate' }).waitFor();
-    expect(await take(page, 'console-today.png', { width: 1_000, height: 860 })).toBeGreaterThan(10_000);
+    expect(await take(page, 'console-today.webp', { width: 1_000, height: 860 })).toBeGreaterThan(10_000);
     const phone = { width: 360, height: 860, dark: true } as const;
-    expect(await take(page, 'console-today-phone.png', phone)).toBeGreaterThan(10_000);
+    expect(await take(page, 'console-today-phone.webp', phone)).toBeGreaterThan(10_000);
   });
 
   test('show a declined payment', async () => {
     const page = await world.open(`${world.address}/console/payments/${declined}/1`);
     await page.locator('.why-box').waitFor();
-    const bytes = await take(page, 'console-declined.png', { width: 1_000, height: 860 });
+    const bytes = await take(page, 'console-declined.webp', { width: 1_000, height: 860 });
     expect(bytes).toBeGreaterThan(10_000);
   });
 });
