@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runningFrom } from '../../../src/clock.ts';
 import { exportSources } from '../../../src/app/sources/export-sources.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
+import { statement } from '../../../src/platform/database/statement.ts';
 import { findExport } from '../../../src/search/exports/exports.store.ts';
 import { runExportJob, type ExportJobDeps } from '../../../src/search/exports/worker.ts';
 import { exportsUrl, fetchExport, readExport, wholeYear } from '../../support/requests/exports.ts';
@@ -46,15 +48,33 @@ const jobDeps = (more: Partial<ExportJobDeps> = {}): ExportJobDeps => ({
 });
 
 /** The source of invoices, with something done before each page. */
-const sourcesWith = (before: (page: number) => Promise<unknown>): ExportJobDeps['sources'] => {
+const sourcesWith = (before: (page: number, tx: Database) => Promise<unknown>): ExportJobDeps['sources'] => {
   let pages = 0;
   const { invoices: source } = exportSources;
   const page: typeof source.page = async (...given) => {
-    await before((pages += 1));
+    await before((pages += 1), given[0]);
     return source.page(...given);
   };
   return { ...exportSources, invoices: { ...source, page } };
 };
+
+/** As the limit on statements does it, and at once. */
+const cancelNow = statement({
+  name: 'cancel_now',
+  parameters: {},
+  row: {},
+  text: 'select pg_cancel_backend(pg_backend_pid()), pg_sleep(10)',
+});
+
+/** A database in which the statement of this name is cancelled. */
+const cancelling = (db: Database, name: string): Database => ({
+  ...db,
+  run: async (asked, parameters) => {
+    if (asked.name === name) await db.run(cancelNow, {});
+    return db.run(asked, parameters);
+  },
+  transaction: (work, of) => db.transaction((tx) => work(cancelling(tx, name)), of),
+});
 
 const run = (id: string, more: Partial<ExportJobDeps> = {}) =>
   runExportJob(jobDeps(more), {
@@ -193,6 +213,49 @@ describe('a file', () => {
     const { body } = await call('GET', `${exportsUrl}/${id}`);
     expect(body).toMatchObject({ status: 'failed', error: 'tooManyRows' });
     expect(body.url).toBeUndefined();
+  });
+
+  test('fails if a search takes too long, and nothing of it is left', async () => {
+    const id = await ordered();
+    let before: unknown[] = [];
+    await run(id, {
+      sources: sourcesWith(async (page, tx) => {
+        if (page < 3) return;
+        before = await piecesOf(id);
+        await tx.run(cancelNow, {});
+      }),
+    });
+    expect(before).toEqual([{ run: 1, number: 1 }]);
+    const { body } = await call('GET', `${exportsUrl}/${id}`);
+    expect(body).toMatchObject({ status: 'failed', error: 'tooWide' });
+    expect(await piecesOf(id)).toEqual([]);
+  });
+
+  test.each(['begin_export_run', 'insert_export_piece', 'end_export_run', 'read_search_freshness'])(
+    'does not fail for good because %s takes too long',
+    async (name) => {
+      const id = await ordered();
+      await expect(run(id, { db: cancelling(service.database, name) })).rejects.toThrow(
+        'canceling statement',
+      );
+      expect((await call('GET', `${exportsUrl}/${id}`)).body.error).toBeUndefined();
+      await run(id);
+      await readExport(service, token(), id);
+    },
+  );
+
+  test('keeps what an earlier run has written until a new one has begun', async () => {
+    const id = await ordered();
+    const killed = run(id, {
+      sources: sourcesWith(async (page) => {
+        if (page === 3) throw new Error('killed');
+      }),
+    });
+    await expect(killed).rejects.toThrow('killed');
+    await expect(run(id, { db: cancelling(service.database, 'delete_export_pieces') })).rejects.toThrow();
+    expect((await findExport(service.database, merchant.partyId, id))?.run).toBe(1);
+    await run(id);
+    await readExport(service, token(), id);
   });
 });
 
