@@ -1,11 +1,20 @@
 // The file of an export is of one moment and whole or not there, whatever happens while it is written. It expires, and only its own
 // link fetches it.
+import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runningFrom } from '../../../src/clock.ts';
+import { laterBy, runningFrom } from '../../../src/clock.ts';
 import { exportSources } from '../../../src/app/sources/export-sources.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { statement } from '../../../src/platform/database/statement.ts';
-import { findExport } from '../../../src/search/exports/exports.store.ts';
+import {
+  deleteExport,
+  findExport,
+  findPiece,
+  rescheduleExport,
+  storeExportEnd,
+  storePiece,
+  storeRun,
+} from '../../../src/search/exports/exports.store.ts';
 import { runExportJob, type ExportJobDeps } from '../../../src/search/exports/worker.ts';
 import { exportsUrl, fetchExport, readExport, wholeYear } from '../../support/requests/exports.ts';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
@@ -169,6 +178,51 @@ describe('a file', () => {
     const { body } = await readExport(service, token(), id);
     expect(body.status).toBe('ready');
     expect(new Set((await piecesOf(id)).map((piece) => piece.run))).toEqual(new Set([2]));
+  });
+
+  test('has nothing of a run that continues while another one is still at it', async () => {
+    const id = await ordered();
+    const signals = new EventEmitter();
+    const [begun, mayGoOn] = [once(signals, 'begun'), once(signals, 'go on')];
+    let second: Promise<void> | undefined;
+    await run(id, {
+      sources: sourcesWith(async (page) => {
+        if (page !== 2) return;
+        const waits = sourcesWith(async () => {
+          signals.emit('begun');
+          await mayGoOn;
+        });
+        second = run(id, { sources: waits });
+        await begun;
+      }),
+    });
+    expect(await piecesOf(id)).toEqual([]);
+    signals.emit('go on');
+    await second;
+    await readExport(service, token(), id);
+    expect(new Set((await piecesOf(id)).map((piece) => piece.run))).toEqual(new Set([2]));
+  });
+
+  test('is written, ended and put off by its last run alone', async () => {
+    const { database: db } = service;
+    const id = await ordered();
+    const found = async () => (await findExport(db, merchant.partyId, id))!;
+    const at = laterBy(service.clock.now(), 60_000);
+    const of = await found();
+    expect(await storeRun(db, of, at)).toBe(1);
+    expect(await storeRun(db, of, at)).toBeUndefined();
+    expect(await storeRun(db, await found(), at)).toBe(2);
+    const piece = { number: 1, keyVersion: 1, content: Buffer.from('x'), rows: 1n, bytes: 1n };
+    const row = async () => (await query('select * from export where export_id = $1', [id]))[0];
+    const before = await row();
+    expect(await storePiece(db, { of, run: 1, leasedUntil: at }, piece)).toBe(false);
+    expect(await storeExportEnd(db, of, 1, { failure: 'tooWide', expiresAt: at })).toBe(false);
+    await rescheduleExport(db, of, 1, laterBy(at, 1_000));
+    expect(await row()).toEqual(before);
+    expect(await storePiece(db, { of, run: 2, leasedUntil: at }, piece)).toBe(true);
+    expect(await findPiece(db, { ...of, run: 1 }, 1)).toBeUndefined();
+    expect(await findPiece(db, await found(), 1)).toBeDefined();
+    await deleteExport(db, await found());
   });
 
   test('is left to another node by one that stops', async () => {
