@@ -89,3 +89,8 @@ describe('DATABASE_URL', () => {
     expect(read({ DATABASE_URL: url })).not.toThrow();
   });
 });
+
+test('a node takes no fewer connections than an export and its writes need', () => {
+  expect(refusalOf({ DATABASE_CONNECTIONS: '3' })).toContain('DATABASE_CONNECTIONS is "3"');
+  expect(read({ DATABASE_CONNECTIONS: '4' })).not.toThrow();
+});

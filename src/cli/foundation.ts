@@ -1,6 +1,8 @@
 // What short-lived commands share: settings, database and keys. A server may run at the same time.
+import { hostname, userInfo } from 'node:os';
 import { databaseInUse, openFoundation, type Foundation } from '../app/composition/foundation.ts';
 import type { Config } from '../app/config.ts';
+import { livemodeOf } from '../livemode.ts';
 import type { Party } from '../merchants/domain/party.ts';
 import { partyFromRow, readParty, readShop } from '../merchants/store/parties.ts';
 import type { SetUp } from '../not-set-up.ts';
@@ -36,6 +38,25 @@ async function withOpened<O extends { close(): Promise<void> }, T>(
     return await Promise.race([work(opened), interrupted]);
   } finally {
     await opened.close();
+  }
+}
+
+/** As a node logs it, and on standard error, so that what collects the lines of nodes can collect this one. */
+export function logInLiveMode({ mode }: Config, facts: Record<string, unknown>, what: string): void {
+  if (!livemodeOf(mode)) return;
+  const destination = { write: (line: string) => void process.stderr.write(line) };
+  openLog({ level: 'info', human: false, destination }).info(facts, what);
+}
+
+/** Who runs the command, and where. */
+export const userHere = () => `${userName()}@${hostname()}`;
+
+/** A container may run as a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
   }
 }
 

@@ -97,7 +97,8 @@ export const settings = {
       meaning:
         'The maximum number of connections of one node, which opens one more while its readiness is checked. Over all nodes, two to four for each core of the database are enough.',
     },
-    [3, 200],
+    // Two are for lookups. An export reads on one of the others and writes on another.
+    [4, 200],
     10,
   ),
   preparedStatements: onOrOff(

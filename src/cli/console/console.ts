@@ -1,13 +1,11 @@
 // mandate console: links that open the console, and the sessions that they opened.
-import { hostname, userInfo } from 'node:os';
 import { consoleLinkOf, mayOpenAt, openConsoleSessions } from '../../console/sessions.ts';
 import type { Viewer } from '../../console/domain/session.ts';
 import type { Foundation } from '../../app/composition/foundation.ts';
 import { defined } from '../../defined.ts';
 import { livemodeOf } from '../../livemode.ts';
-import { openLog } from '../../platform/log.ts';
 import { readSandboxFacts } from '../../sandbox/sandbox-setup.ts';
-import { printTable, requireParty, withFoundation } from '../foundation.ts';
+import { logInLiveMode, printTable, requireParty, userHere, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 
 /** Only the link goes to standard output. */
@@ -16,14 +14,14 @@ export async function makeLink(options: {
   readonly operator?: true;
 }): Promise<void> {
   const viewer = viewerOf(options);
-  const madeBy = `${userName()}@${hostname()}`;
+  const madeBy = userHere();
   const { id, link } = await withFoundation(async (foundation) => {
     const { database, config } = foundation;
     if (!mayOpenAt(config.publicUrl, livemodeOf(config.mode)))
       throw new Error('PUBLIC_URL is not https. A live console opens only at an https address, so set it.');
     if (viewer.partyId !== undefined) await requireParty(database, viewer.partyId);
     const made = await sessionsOf(foundation).makeLink(viewer, madeBy);
-    if (livemodeOf(config.mode)) logLink({ consoleSession: made.id, ...viewer, madeBy });
+    logInLiveMode(config, { consoleSession: made.id, ...viewer, madeBy }, 'console link created');
     const { mode, dataFolder, publicUrl } = config;
     // A running sandbox may have chosen its port.
     const url = (mode === 'sandbox' ? readSandboxFacts(dataFolder)?.apiUrl : undefined) ?? publicUrl;
@@ -66,19 +64,4 @@ function viewerOf({ party: partyId, operator }: { party?: string; operator?: tru
 
 function sessionsOf({ database: db, ports: { clock }, config }: Foundation) {
   return openConsoleSessions({ db, clock, livemode: livemodeOf(config.mode) });
-}
-
-/** As a node logs it, and on standard error, so that what collects the lines of nodes can collect this one. */
-function logLink(facts: Record<string, unknown>): void {
-  const destination = { write: (line: string) => void process.stderr.write(line) };
-  openLog({ level: 'info', human: false, destination }).info(facts, 'console link created');
-}
-
-/** A container may run as a user without a name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? 'unknown');
-  }
 }

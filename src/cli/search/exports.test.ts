@@ -79,6 +79,36 @@ test('a file that is not as it was made is not saved', async () => {
   expect(readFileSync(`${out}.part`, 'utf8')).toBe('of another program');
 });
 
+test('in live mode, an order and a download are logged with who made them', async () => {
+  const settings = {
+    MANDATE_MODE: 'live',
+    BANK_SECRET: 'a secret of the tests that is long enough',
+    MANDATE_MASTER_KEY: 'xIRmjtfwL9GGfTQrmVrYsTugHVIGYTJIdyaakdofOPk=',
+  };
+  const live = await startTestService(settings);
+  const inLive = (...args: string[]) =>
+    commandLine(['export', ...args], { ...settings, DATABASE_URL: live.testDatabase.url });
+  const out = join(temporary.folder, 'live.csv');
+  try {
+    const of = ['--party', (await live.createMerchant()).partyId];
+    const ordered = await inLive('order', 'withdrawals', ...of, ...whole);
+    const id = ordered.output.trim();
+    await live.search.whenIdle();
+    live.clock.set(Date.now() + 60_000);
+    live.jobs.wake();
+    await live.jobs.whenIdle();
+    const saved = await inLive('save', id, ...of, '--out', out);
+    const logged = [ordered, saved].map(({ errors }) => JSON.parse(errors.split('\n')[0] ?? '') as object);
+    const facts = { level: 'info', export: id, party: of[1], by: expect.stringMatching(/.@./) };
+    expect(logged).toMatchObject([
+      { ...facts, kind: 'withdrawals', msg: 'export ordered' },
+      { ...facts, msg: 'export downloaded' },
+    ]);
+  } finally {
+    await live.close();
+  }
+});
+
 describe('a wrong argument is named', () => {
   test.each([
     [['order', 'cards', '--party', 'P', '--since', '1d'], /"cards" cannot be exported/],

@@ -14,7 +14,14 @@ import {
 import { readExportFile } from '../../search/exports/export-file.ts';
 import { exportsOf, findExport } from '../../search/exports/exports.store.ts';
 import { openOrderExport, type AskedExport } from '../../search/exports/order-export.ts';
-import { printTable, refusalText, requireParty, withFoundation } from '../foundation.ts';
+import {
+  logInLiveMode,
+  printTable,
+  refusalText,
+  requireParty,
+  userHere,
+  withFoundation,
+} from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 import { moment } from '../option-values.ts';
 
@@ -48,6 +55,8 @@ export async function orderExport(what: string, options: OrderOptions): Promise<
     const by = { partyId: party.id, madeBy: 'operator', now };
     const ordered = await openOrderExport(exportSources)({ db: database, ids, merchants }, asked, by);
     if (!ordered.ok) throw new Error(refusalText(ordered.refusal));
+    const facts = { export: ordered.value.id, party: party.id, kind: of, by: userHere() };
+    logInLiveMode(config, facts, 'export ordered');
     return ordered.value.id;
   });
   console.log(id);
@@ -120,13 +129,14 @@ export async function saveExport(
   id: string,
   { party, out }: { readonly party: string; readonly out: string },
 ): Promise<void> {
-  const rows = await withFoundation(async ({ database, keyring }) => {
+  const rows = await withFoundation(async ({ database, keyring, config }) => {
     const found = await findExport(database, party, id);
     if (!found)
       throw new Error(`Export ${id} not found. List exports with "mandate export list --party ${party}".`);
     if (found.sha256 === undefined)
       throw new Error(`Export ${id} is ${statusOf(found)}, so it has no file yet.`);
     if (await stat(out).catch(() => undefined)) throw new Error(`${out} exists. Give --out a new file.`);
+    logInLiveMode(config, { export: id, party, by: userHere() }, 'export downloaded');
     await saveWhole(readExportFile({ db: database, keys: keyring }, found), found.sha256, out);
     return found.rows;
   });

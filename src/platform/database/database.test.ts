@@ -198,6 +198,18 @@ test('a silent connection is dropped, and the next statement runs on a new one',
   relay.close();
 });
 
+test('a snapshot may wait for what is written meanwhile, and other transactions may not', async () => {
+  const idle = statement({
+    name: 'read_idle_limit',
+    parameters: {},
+    row: { most: 'text' },
+    text: `select current_setting('idle_in_transaction_session_timeout') as most`,
+  });
+  const limitIn = (of?: 'snapshot') => db.database.transaction((tx) => tx.run(idle, {}), of);
+  expect(await limitIn('snapshot')).toEqual([{ most: '45s' }]);
+  expect(await limitIn()).toEqual([{ most: '5s' }]);
+});
+
 test('options in the URL apply, but the service’s own settings win', async () => {
   const asked = encodeURIComponent('-c search_path=other -c TimeZone=Asia/Tokyo -c statement_timeout=0');
   const optioned = openDatabase({

@@ -78,6 +78,10 @@ const usualSilenceTimeoutMs = 12_000;
 /** For a migration that rewrites a whole table, together with `set local statement_timeout = 0`. */
 const longestSilenceTimeoutMs = 24 * 3_600_000;
 const idleInTransactionTimeoutMs = 5_000;
+/** It reads between writes on other connections. Each may wait for its connection, and then for as long as statements may take. */
+const idleInSnapshotTimeoutMs = 45_000;
+const beginSnapshot = `begin isolation level repeatable read, read only;
+  set local idle_in_transaction_session_timeout = ${idleInSnapshotTimeoutMs}`;
 const transactionTries = 5;
 /** Differs between a server and the one that replaces it. */
 const whichServer = 'select pg_postmaster_start_time()::text as server';
@@ -200,7 +204,7 @@ export function databaseOn(options: {
   const unanswered = holdUnanswered(async () => (await serverState()).commitsWait);
 
   async function transaction<T>(work: (tx: Database) => Promise<T>, of?: 'snapshot'): Promise<T> {
-    const begin = of === undefined ? 'begin' : 'begin isolation level repeatable read, read only';
+    const begin = of === undefined ? 'begin' : beginSnapshot;
     return retried(async () => {
       const effects: (() => void)[] = [];
       const value = await withClient((client) => inTransaction(client, effects, work, runOn, begin));

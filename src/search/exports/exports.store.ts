@@ -216,10 +216,12 @@ export async function exportsOf(db: Database, partyId: string): Promise<Export[]
 const keyOf = ({ partyId, id }: Pick<Export, 'partyId' | 'id'>) => ({ party_id: partyId, export_id: id });
 
 /** The number of the new run; undefined if another one has begun meanwhile. What earlier runs wrote is deleted. */
-export async function storeRun(db: Database, of: Export, leasedUntil: Instant): Promise<number | undefined> {
-  const [begun] = await db.run(beginRun, { ...keyOf(of), run: of.run, leased_until: leasedUntil });
-  if (begun) await db.run(deletePieces, { export_id: of.id, before_run: begun.run });
-  return begun?.run;
+export function storeRun(db: Database, of: Export, leasedUntil: Instant): Promise<number | undefined> {
+  return db.transaction(async (tx) => {
+    const [begun] = await tx.run(beginRun, { ...keyOf(of), run: of.run, leased_until: leasedUntil });
+    if (begun) await tx.run(deletePieces, { export_id: of.id, before_run: begun.run });
+    return begun?.run;
+  });
 }
 
 export type Piece = {
@@ -259,8 +261,8 @@ export async function findPiece(
   return piece && { keyVersion: piece.key_version, content: piece.content };
 }
 
-/** False if another run has begun. */
-export async function storeExportEnd(
+/** False if another run has begun. Nothing that was written is kept of one that fails. */
+export function storeExportEnd(
   db: Database,
   of: Export,
   run: number,
@@ -269,15 +271,19 @@ export async function storeExportEnd(
     | { readonly failure: ExportFailure }
   ),
 ): Promise<boolean> {
-  const ended = await db.run(endRun, {
+  const ended = {
     ...keyOf(of),
     run,
     as_of: 'asOf' in end ? end.asOf : null,
     sha256: 'sha256' in end ? end.sha256 : null,
     failure: 'failure' in end ? end.failure : null,
     expires_at: end.expiresAt,
+  };
+  return db.transaction(async (tx) => {
+    if ((await tx.run(endRun, ended)).length === 0) return false;
+    if (ended.failure !== null) await tx.run(deletePieces, { export_id: of.id, before_run: run + 1 });
+    return true;
   });
-  return ended.length > 0;
 }
 
 /** Unless another run has begun. */

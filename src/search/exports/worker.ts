@@ -27,6 +27,9 @@ const pageRows = 1_000;
 const afterRebuildMs = 5_000;
 const canceled = '57014';
 
+/** The transaction of the search is of no use any more, so the end is stored after it. */
+class TooWide extends Error {}
+
 export async function runExportJob(
   deps: ExportJobDeps,
   { key: [partyId = '', exportId = ''], clock }: Pick<Job, 'key' | 'clock'>,
@@ -56,8 +59,8 @@ async function writeFile(deps: ExportJobDeps, of: Export, clock: Clock): Promise
   const now = clock.now();
   const runs = { last: of.run };
   const fail = async (failure: 'tooManyRows' | 'tooWide') => {
-    await storeExportEnd(db, of, runs.last, { failure, expiresAt: laterBy(clock.now(), fileLifeMs) });
-    return 'failed' as const;
+    const end = { failure, expiresAt: laterBy(clock.now(), fileLifeMs) };
+    return (await storeExportEnd(db, of, runs.last, end)) ? 'failed' : 'superseded';
   };
   try {
     return await db.transaction(async (tx) => {
@@ -77,7 +80,7 @@ async function writeFile(deps: ExportJobDeps, of: Export, clock: Clock): Promise
       return (await storeExportEnd(db, of, run, { asOf, sha256, expiresAt })) ? written : 'superseded';
     }, 'snapshot');
   } catch (error) {
-    if (codeOf(error) === canceled) return fail('tooWide');
+    if (error instanceof TooWide) return fail('tooWide');
     throw error;
   }
 }
@@ -100,11 +103,15 @@ async function writeRows(
   let rowCount = 0n;
   for (let after: LastRow | undefined; ;) {
     if (isStopping()) return 'stopped';
-    const page = await source.page(tx, { partyId, terms, limit: pageRows }, after);
+    const page = await source.page(tx, { partyId, terms, limit: pageRows }, after).catch(tooWideIfCanceled);
     rowCount += BigInt(page.rows.length);
     if (rowCount > maxRows) return 'tooManyRows';
     if (!(await file.write(linesOf(page.rows), page.rows.length))) return 'superseded';
     if (page.rows.length < pageRows) return 'whole';
     after = page.last;
   }
+}
+
+function tooWideIfCanceled(error: unknown): never {
+  throw codeOf(error) === canceled ? new TooWide('A search took too long.', { cause: error }) : error;
 }

@@ -1,9 +1,20 @@
 // The file of an export is of one moment and whole or not there, whatever happens while it is written. It expires, and only its own
 // link fetches it.
+import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runningFrom } from '../../../src/clock.ts';
+import { laterBy, runningFrom } from '../../../src/clock.ts';
 import { exportSources } from '../../../src/app/sources/export-sources.ts';
-import { findExport } from '../../../src/search/exports/exports.store.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
+import { statement } from '../../../src/platform/database/statement.ts';
+import {
+  deleteExport,
+  findExport,
+  findPiece,
+  rescheduleExport,
+  storeExportEnd,
+  storePiece,
+  storeRun,
+} from '../../../src/search/exports/exports.store.ts';
 import { runExportJob, type ExportJobDeps } from '../../../src/search/exports/worker.ts';
 import { exportsUrl, fetchExport, readExport, wholeYear } from '../../support/requests/exports.ts';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
@@ -46,15 +57,33 @@ const jobDeps = (more: Partial<ExportJobDeps> = {}): ExportJobDeps => ({
 });
 
 /** The source of invoices, with something done before each page. */
-const sourcesWith = (before: (page: number) => Promise<unknown>): ExportJobDeps['sources'] => {
+const sourcesWith = (before: (page: number, tx: Database) => Promise<unknown>): ExportJobDeps['sources'] => {
   let pages = 0;
   const { invoices: source } = exportSources;
   const page: typeof source.page = async (...given) => {
-    await before((pages += 1));
+    await before((pages += 1), given[0]);
     return source.page(...given);
   };
   return { ...exportSources, invoices: { ...source, page } };
 };
+
+/** As the limit on statements does it, and at once. */
+const cancelNow = statement({
+  name: 'cancel_now',
+  parameters: {},
+  row: {},
+  text: 'select pg_cancel_backend(pg_backend_pid()), pg_sleep(10)',
+});
+
+/** A database in which the statement of this name is cancelled. */
+const cancelling = (db: Database, name: string): Database => ({
+  ...db,
+  run: async (asked, parameters) => {
+    if (asked.name === name) await db.run(cancelNow, {});
+    return db.run(asked, parameters);
+  },
+  transaction: (work, of) => db.transaction((tx) => work(cancelling(tx, name)), of),
+});
 
 const run = (id: string, more: Partial<ExportJobDeps> = {}) =>
   runExportJob(jobDeps(more), {
@@ -151,6 +180,51 @@ describe('a file', () => {
     expect(new Set((await piecesOf(id)).map((piece) => piece.run))).toEqual(new Set([2]));
   });
 
+  test('has nothing of a run that continues while another one is still at it', async () => {
+    const id = await ordered();
+    const signals = new EventEmitter();
+    const [begun, mayGoOn] = [once(signals, 'begun'), once(signals, 'go on')];
+    let second: Promise<void> | undefined;
+    await run(id, {
+      sources: sourcesWith(async (page) => {
+        if (page !== 2) return;
+        const waits = sourcesWith(async () => {
+          signals.emit('begun');
+          await mayGoOn;
+        });
+        second = run(id, { sources: waits });
+        await begun;
+      }),
+    });
+    expect(await piecesOf(id)).toEqual([]);
+    signals.emit('go on');
+    await second;
+    await readExport(service, token(), id);
+    expect(new Set((await piecesOf(id)).map((piece) => piece.run))).toEqual(new Set([2]));
+  });
+
+  test('is written, ended and put off by its last run alone', async () => {
+    const { database: db } = service;
+    const id = await ordered();
+    const found = async () => (await findExport(db, merchant.partyId, id))!;
+    const at = laterBy(service.clock.now(), 60_000);
+    const of = await found();
+    expect(await storeRun(db, of, at)).toBe(1);
+    expect(await storeRun(db, of, at)).toBeUndefined();
+    expect(await storeRun(db, await found(), at)).toBe(2);
+    const piece = { number: 1, keyVersion: 1, content: Buffer.from('x'), rows: 1n, bytes: 1n };
+    const row = async () => (await query('select * from export where export_id = $1', [id]))[0];
+    const before = await row();
+    expect(await storePiece(db, { of, run: 1, leasedUntil: at }, piece)).toBe(false);
+    expect(await storeExportEnd(db, of, 1, { failure: 'tooWide', expiresAt: at })).toBe(false);
+    await rescheduleExport(db, of, 1, laterBy(at, 1_000));
+    expect(await row()).toEqual(before);
+    expect(await storePiece(db, { of, run: 2, leasedUntil: at }, piece)).toBe(true);
+    expect(await findPiece(db, { ...of, run: 1 }, 1)).toBeUndefined();
+    expect(await findPiece(db, await found(), 1)).toBeDefined();
+    await deleteExport(db, await found());
+  });
+
   test('is left to another node by one that stops', async () => {
     const id = await ordered();
     let isStopping = false;
@@ -193,6 +267,49 @@ describe('a file', () => {
     const { body } = await call('GET', `${exportsUrl}/${id}`);
     expect(body).toMatchObject({ status: 'failed', error: 'tooManyRows' });
     expect(body.url).toBeUndefined();
+  });
+
+  test('fails if a search takes too long, and nothing of it is left', async () => {
+    const id = await ordered();
+    let before: unknown[] = [];
+    await run(id, {
+      sources: sourcesWith(async (page, tx) => {
+        if (page < 3) return;
+        before = await piecesOf(id);
+        await tx.run(cancelNow, {});
+      }),
+    });
+    expect(before).toEqual([{ run: 1, number: 1 }]);
+    const { body } = await call('GET', `${exportsUrl}/${id}`);
+    expect(body).toMatchObject({ status: 'failed', error: 'tooWide' });
+    expect(await piecesOf(id)).toEqual([]);
+  });
+
+  test.each(['begin_export_run', 'insert_export_piece', 'end_export_run', 'read_search_freshness'])(
+    'does not fail for good because %s takes too long',
+    async (name) => {
+      const id = await ordered();
+      await expect(run(id, { db: cancelling(service.database, name) })).rejects.toThrow(
+        'canceling statement',
+      );
+      expect((await call('GET', `${exportsUrl}/${id}`)).body.error).toBeUndefined();
+      await run(id);
+      await readExport(service, token(), id);
+    },
+  );
+
+  test('keeps what an earlier run has written until a new one has begun', async () => {
+    const id = await ordered();
+    const killed = run(id, {
+      sources: sourcesWith(async (page) => {
+        if (page === 3) throw new Error('killed');
+      }),
+    });
+    await expect(killed).rejects.toThrow('killed');
+    await expect(run(id, { db: cancelling(service.database, 'delete_export_pieces') })).rejects.toThrow();
+    expect((await findExport(service.database, merchant.partyId, id))?.run).toBe(1);
+    await run(id);
+    await readExport(service, token(), id);
   });
 });
 

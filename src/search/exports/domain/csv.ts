@@ -10,10 +10,12 @@ export function csvLine(cells: readonly Cell[], delimiter: Delimiter): string {
   return `${cells.map((cell) => quoted(shownAs(cell), delimiter)).join(delimiter)}\r\n`;
 }
 
+/** Where a spreadsheet that splits the file at another delimiter, or takes quotes literally, could find the beginning of a formula. */
+const beforeFormula = /^(?=[\t\r\n])|(?<=^|[,;\t\r\n"])(?=[^\S\t\r\n]*[=+\-@])/g;
+
 /** An apostrophe tells a spreadsheet that a text follows. */
 function shownAs(cell: Cell): string {
-  if ('fact' in cell) return cell.fact;
-  return /^[=+\-@\t\r]/.test(cell.text) ? `'${cell.text}` : cell.text;
+  return 'fact' in cell ? cell.fact : cell.text.replace(beforeFormula, "'");
 }
 
 function quoted(shown: string, delimiter: Delimiter): string {
