@@ -467,10 +467,8 @@ function afterPeriodFact(
       }));
       return { ...after, charges: sentCharges(before, fact.number) };
     }
-    case 'charge_failed': {
-      const after = withOpen(before, fact.number, (period) => failed(period, fact, now));
-      return fact.isUnsent ? { ...after, charges: sentCharges(before, fact.number) } : after;
-    }
+    case 'charge_failed':
+      return afterFailure(before, fact, now);
     case 'try_requested':
       return withOpen(before, fact.number, (period) => ({ ...period, nextTryAt: now }));
     case 'period_paid':
@@ -572,6 +570,15 @@ function withOpen(
     throw new Error(`Period ${number} is not open.`);
   const open = before.open.map((period) => (period.number === number ? change(period) : period));
   return { ...before, open };
+}
+
+function afterFailure(
+  before: Subscription,
+  fact: SubscriptionFact & { type: 'charge_failed' },
+  now: Instant,
+): Subscription {
+  const after = withOpen(before, fact.number, (period) => failed(period, fact, now));
+  return fact.isUnsent ? { ...after, charges: sentCharges(before, fact.number) } : after;
 }
 
 /** Without the one in progress. */
