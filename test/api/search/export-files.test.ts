@@ -183,22 +183,23 @@ describe('a file', () => {
   test('has nothing of a run that continues while another one is still at it', async () => {
     const id = await ordered();
     const signals = new EventEmitter();
-    const [begun, mayGoOn] = [once(signals, 'begun'), once(signals, 'go on')];
+    const [begun, mayContinue] = [once(signals, 'begun'), once(signals, 'continue')];
     let second: Promise<void> | undefined;
     await run(id, {
       sources: sourcesWith(async (page) => {
         if (page !== 2) return;
         const waits = sourcesWith(async () => {
           signals.emit('begun');
-          await mayGoOn;
+          await mayContinue;
         });
         second = run(id, { sources: waits });
         await begun;
       }),
     });
-    expect(await piecesOf(id)).toEqual([]);
-    signals.emit('go on');
+    const between = await piecesOf(id);
+    signals.emit('continue');
     await second;
+    expect(between).toEqual([]);
     await readExport(service, token(), id);
     expect(new Set((await piecesOf(id)).map((piece) => piece.run))).toEqual(new Set([2]));
   });
