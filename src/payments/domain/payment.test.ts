@@ -682,8 +682,8 @@ describe('a payment that the bank has never received', () => {
 test.each([
   ['the ID of the first payment', { rootNetworkTransactionId: 'n' }, true],
   ['the ID of the previous one', { previousNetworkTransactionId: 'n' }, true],
-  ['all IDs of the first payment', { rootNetworkIds: [{ kind: 'visaTid', value: '1' }] }, true],
-  ['all IDs of the previous one', { previousNetworkIds: [{ kind: 'visaTid', value: '1' }] }, true],
+  ['all IDs of the first payment', { rootNetworkIds: [{ kind: 'visaTid' as const, value: '1' }] }, true],
+  ['all IDs of the previous one', { previousNetworkIds: [{ kind: 'visaTid' as const, value: '1' }] }, true],
   ['none', {}, false],
 ])('a charge carries network IDs if it has those of any earlier payment: %s', (_, ids, carries) => {
   const payer = {
