@@ -97,7 +97,7 @@ test('an instalment says which one it is, also in a repeat and after a decline',
   expect(repeat).toEqual(first);
 });
 
-test('an instalment says no number once the payer has agreed again', async () => {
+test('an instalment has no number once the payer has agreed again', async () => {
   const recurrentTerms = { chargeReason: 'instalment' };
   const started = await world.paid(visa, { makeRecurrent: true, recurrentTerms });
   const parent = { invoiceID: started.id, paymentID: '1' };
