@@ -35,6 +35,15 @@ async function stopAndFreePort(bank: TestBank): Promise<void> {
   await untilFree(Number(new URL(bank.url).port));
 }
 
+test('a repeat may name another end of what the payer agrees to, which follows a time zone', async () => {
+  const bank = await startBank({ folder: bankFolder(), clock: testClock() });
+  const ending = (until: string, amount: 'fixed' | 'variable' = 'fixed') =>
+    authorise({ initiation: { by: 'payer', storesCard: true, stores: { for: 'recurring', amount, until } } });
+  const first = await bank.put('stores', ending('2027-01-01T20:59:59Z'));
+  expect(await bank.put('stores', ending('2027-01-01T23:59:59Z'))).toEqual(first);
+  expect(await bank.put('stores', ending('2027-01-01T20:59:59Z', 'variable'))).toMatchObject({ status: 409 });
+});
+
 test('a restarted bank repeats its responses and has the same report', async () => {
   const folder = bankFolder();
   const clock = testClock();

@@ -436,7 +436,8 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
     ...defined({
       externalID: payment.externalId,
       threeDSecure: payment.threeDSecure,
-      exemption: payment.exemption,
+      // A stepped-up charge was made without it.
+      exemption: payment.isSteppedUp ? undefined : payment.exemption,
       authenticated: payment.authenticated && authenticatedBody(payment.authenticated),
     }),
     ...(payment.metadata === undefined

@@ -1,4 +1,5 @@
-// The messages to the bank about a payment, built from its state alone: a repeat has the same content.
+// The messages to the bank about a payment, built from its state: a repeat has the same content. Only the end of the last day of a consent
+// follows the time zone of the shop.
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankOperation, CardReference, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
 import type { Initiation } from '../../acquiring/domain/initiation.ts';

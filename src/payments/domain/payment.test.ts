@@ -3,6 +3,7 @@ import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, parseInstant, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import { interpret, nextAction } from './bank-actions.ts';
+import { standInFor } from './bank-operations.ts';
 import { journalOf } from './payment-postings.ts';
 import { possibleOutcomes } from './resolution.ts';
 import {
@@ -21,6 +22,7 @@ import {
 } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import {
   amountOf,
+  carriesNetworkIds,
   evolve,
   isInProgress,
   isTaken,
@@ -675,4 +677,26 @@ describe('a payment that the bank has never received', () => {
     const state = { ...payment.state, until: at(10 * minute) } as PaymentState;
     expect(interpret({ ...payment, state }, notFound, at(3 * minute))).toHaveProperty('unknown');
   });
+});
+
+test.each([
+  ['the ID of the first payment', { rootNetworkTransactionId: 'n' }, true],
+  ['the ID of the previous one', { previousNetworkTransactionId: 'n' }, true],
+  ['all IDs of the first payment', { rootNetworkIds: [{ kind: 'visaTid' as const, value: '1' }] }, true],
+  ['all IDs of the previous one', { previousNetworkIds: [{ kind: 'visaTid' as const, value: '1' }] }, true],
+  ['none', {}, false],
+])('a charge carries network IDs if it has those of any earlier payment: %s', (_, ids, carries) => {
+  const payer = {
+    type: 'recurrent',
+    token: 'v1.token',
+    seriesId: 'S.1',
+    parent: { invoiceId: 'S', paymentId: '1' },
+    warnings: [],
+    contactInfo: {},
+    ...ids,
+  } as const;
+  expect(carriesNetworkIds({ payer })).toBe(carries);
+  // Then only a bank that takes them may stand in.
+  const payment = { ...evolve(undefined, started()), payer };
+  expect('idsOf' in standInFor(payment, now)).toBe(carries);
 });

@@ -121,11 +121,11 @@ export type RefundInProgress = {
 
 /** A bank that gave the IDs knows them; another one may not take them. */
 export function carriesNetworkIds({ payer }: Pick<Payment, 'payer'>): boolean {
-  return (
-    'seriesId' in payer &&
-    (payer.rootNetworkTransactionId ?? payer.previousNetworkTransactionId ?? payer.rootNetworkIds) !==
-      undefined
-  );
+  if (!('seriesId' in payer)) return false;
+  const { rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds, previousNetworkIds } =
+    payer;
+  const ids = [rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds, previousNetworkIds];
+  return ids.some((id) => id !== undefined);
 }
 
 /** Until when its authorisation may be sent. */

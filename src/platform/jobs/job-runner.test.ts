@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { testClock, type TestClock } from '../../../test/support/service/test-service.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { instantAt, epochMsOf, laterBy, type Instant } from '../../clock.ts';
+import type { Database } from '../database/database.ts';
 import { openLog } from '../log.ts';
 import { dueStatements } from './job-claims.ts';
 import { initialClaim, openJobRunner, type JobRunner } from './job-runner.ts';
@@ -583,8 +584,15 @@ describe('a table with groups', () => {
 
   function startNode(wait: (id: string) => Promise<void>) {
     const begun: string[] = [];
+    const ended: string[] = [];
+    const asked = { claims: 0, inProgress: 0 };
+    const run: Database['run'] = async (statement, values) => {
+      if (statement.name.startsWith('claim_due_call')) asked.claims++;
+      asked.inProgress++;
+      return db.database.run(statement, values).finally(() => asked.inProgress--);
+    };
     const jobs = openJobRunner({
-      db: db.database,
+      db: { ...db.database, run },
       clock,
       log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
       handlers: {
@@ -600,9 +608,10 @@ describe('a table with groups', () => {
       },
       periodicTasks: [],
       countJobRun: () => {},
+      onRun: (_, [id = '']) => void ended.push(id),
     });
     onTestFinished(() => jobs.stop());
-    return { jobs, begun };
+    return { jobs, begun, ended, asked };
   }
 
   test('runs the jobs of other groups while one group is full, and no more of that one', async () => {
@@ -621,6 +630,25 @@ describe('a table with groups', () => {
     await jobs.whenIdle();
     expect(begun).toHaveLength(103);
     expect(await sql('select call_id from call where wake_at is not null')).toEqual([]);
+  });
+
+  test.each([0, 31, 32, 40])('claims nothing when jobs end while another group has %i', async (slow) => {
+    for (let number = 0; number < slow; number++) await add(`slow ${number}`, clock.now());
+    for (let number = 0; number < 5; number++) await add(`quick ${number}`, clock.now());
+    const [bank, other] = [gate(), gate()];
+    const { jobs, begun, ended, asked } = startNode((id) =>
+      id.startsWith('slow') ? bank.pass() : other.pass(),
+    );
+    onTestFinished(bank.open);
+    jobs.wake();
+    await expect.poll(() => [begun.length, asked.inProgress]).toEqual([Math.min(slow, 32) + 5, 0]);
+    const { claims } = asked;
+    other.open();
+    await expect.poll(() => ended.length).toBe(5);
+    expect(asked.claims - claims).toBe(0);
+    bank.open();
+    await jobs.whenIdle();
+    expect(ended).toHaveLength(slow + 5);
   });
 
   test('gives every group its full number, also when their jobs alternate', async () => {

@@ -40,7 +40,7 @@ export type JobRunner<Rows = object> = Pick<Loop, 'attend' | 'whenIdle' | 'isSto
   /** Of jobs, as the lists below name them. */
   readonly kinds: readonly string[];
   stuckJobs(): Promise<StuckJob[]>;
-  /** Jobs whose last run failed and which are tried again. */
+  /** Jobs whose last run failed, or found no place, and which are tried again. */
   failingJobs(): Promise<FailingJob[]>;
   /** Makes the job due for the next poll. It claims nothing, because the command that calls it ends soon. */
   retry(kind: string, id: string): Promise<boolean>;

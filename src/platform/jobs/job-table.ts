@@ -92,8 +92,7 @@ export function openJobTable(
     async startDue(now: Instant, partyId?: string): Promise<void> {
       for (;;) {
         const [free, full] = [slots.free(), slots.full()];
-        // Before the claim, which passes over a full group also if a slot of it becomes free meanwhile.
-        if (free === 0 || full.length > 0) slots.pollWhenFree();
+        if (free === 0) slots.pollWhenFree();
         const sized = sql.claims.find(({ limit }) => limit <= free);
         if (!sized || loop.isStopping()) return;
         const { limit, claim } = sized;
@@ -122,7 +121,7 @@ export function openJobTable(
 function openSlots(max: number, loop: Loop, requestPoll: () => void) {
   const busy = new Map<string, number>();
   let reserved = 0;
-  /** More rows may be due than slots were free. */
+  /** More rows may be due than slots were free, of any group. */
   let isBacklogged = false;
   const count = (group: string, change: 1 | -1) => void busy.set(group, (busy.get(group) ?? 0) + change);
   return {
@@ -136,8 +135,10 @@ function openSlots(max: number, loop: Loop, requestPoll: () => void) {
     take(group: string, run: Promise<void>): void {
       count(group, 1);
       const freed = run.finally(() => {
+        const wasFull = (busy.get(group) ?? 0) >= max;
         count(group, -1);
-        if (!isBacklogged) return;
+        // Claims pass over the rows of a full group alone, also one that is in progress now.
+        if (!wasFull && !isBacklogged) return;
         isBacklogged = false;
         requestPoll();
       });

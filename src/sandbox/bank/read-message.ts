@@ -102,8 +102,10 @@ function laterFieldsOf(message: OperationMessage): Record<string, unknown> {
       const { initiation, authenticated, exemption } = message;
       const { rootNetworkIds, previousNetworkIds, stores, usesStored, amount, sequence, resubmission } =
         initiation;
-      const agreed = { rootNetworkIds, previousNetworkIds, stores, usesStored, sequence, resubmission };
-      return { ...agreed, amountRule: amount, authenticated, exemption };
+      const agreed = { rootNetworkIds, previousNetworkIds, usesStored, sequence, resubmission };
+      // Its last day follows the time zone of the shop, which may change.
+      const stored = stores && { ...stores, until: undefined };
+      return { ...agreed, stores: stored, amountRule: amount, authenticated, exemption };
     }
     case 'capture':
       return { final: message.final };

@@ -135,6 +135,38 @@ test('an approval that breaks a constraint fails alone, and its neighbours are w
   await expectAllCaptured(invoices);
 });
 
+test('of two approvals of one invoice in a statement, by two series, the later is left out', async () => {
+  const by = parents.slice(0, 2);
+  const versions = async () => {
+    const text = 'select version from series where series_id = any($1) order by series_id';
+    const found = await query(text, [by.map(({ invoiceID }) => `${invoiceID}.1`)]);
+    return found.map(({ version }) => version as number);
+  };
+  const before = await versions();
+  const answers = gather('approve_charge', 2, ([first = {}, second = {}], send) => {
+    const attempted = query(
+      `insert into series_attempt (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
+       select series_id, $2, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome from series_attempt
+       where series_id = $1 and outcome = 'pending'`,
+      [second.series_id, first.invoice_id],
+    );
+    const other = { ...second, invoice_id: first.invoice_id };
+    return [first, other].map((change) => attempted.then(() => send(change)));
+  });
+  const invoices = await chargeAll(by);
+  const rows = (await answers).map((answer) =>
+    answer.status === 'fulfilled' ? answer.value : answer.reason,
+  );
+  expect(rows).toMatchObject([[{}], []]);
+  await query('delete from series_attempt where series_id = $1 and invoice_id = $2', [
+    `${by[1]?.invoiceID}.1`,
+    invoices[0],
+  ]);
+  await expectAllCaptured(invoices);
+  // Begun and approved once.
+  expect(await versions()).toEqual(before.map((version) => version + 2));
+});
+
 test('two nodes write at once, in opposite orders, and every balance is exact', async () => {
   const answers = gather('approve_charge', 32, (changes, send) => {
     const all = changes.map((change, index) => [index, change] as const);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { OperationAnswer } from '../../../src/acquiring/adapters/http/responses.ts';
 import { listeningBank } from '../../support/bank/heard-messages.ts';
 import { subscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
+import { consentLinkWorld, dearer } from '../../support/worlds/consent-links.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import { recurringWorld, type RecurringWorld } from '../../support/worlds/recurring.ts';
 
@@ -94,6 +95,24 @@ test('an instalment says which one it is, also in a repeat and after a decline',
   ]);
   const [, first, repeat] = bank.ofKind('authorise');
   expect(repeat).toEqual(first);
+});
+
+test('an instalment has no number once the payer has agreed again', async () => {
+  const recurrentTerms = { chargeReason: 'instalment' };
+  const started = await world.paid(visa, { makeRecurrent: true, recurrentTerms });
+  const parent = { invoiceID: started.id, paymentID: '1' };
+  const url = `/v2/processing/invoices/${started.id}/payments/1/recurring`;
+  const { seriesID } = (await world.service.call('GET', url, { token: world.merchant.apiKey })).body;
+  const links = consentLinkWorld(world);
+  const terms = { ...dearer, chargeReason: 'instalment' };
+  const link = await links.made(seriesID, { terms });
+  await links.agree(link);
+  expect(await links.read(link)).toMatchObject({ status: 'done' });
+  bank.heard.length = 0;
+  await recurring.charged(parent, 100);
+  expect(initiations().map(({ reason, sequence }) => [reason, sequence])).toEqual([
+    ['instalment', undefined],
+  ]);
 });
 
 test('an instalment of a subscription says of how many, and other charges do not', async () => {

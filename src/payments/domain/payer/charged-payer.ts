@@ -43,8 +43,8 @@ export function payerOfParent(
     parent,
     warnings: decision.warnings,
     ...chainOf(series, previous),
-    // The payer paid the first one as they agreed.
-    ...chargedAs(series, invoiceDecline, { number: series.chargesMade + 2 }),
+    // The payer paid the first one as they agreed. Which of a later agreement counts as its first is not known.
+    ...chargedAs(series, invoiceDecline, isRenewed(series) ? undefined : { number: series.chargesMade + 2 }),
     ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
     ...contact,
   });
@@ -91,6 +91,11 @@ export function seriesOfParent(payment: Payment): Outcome<string, 'invalidRecurr
     ? `The payment is ${publicStatus[state.name]}, not captured.`
     : 'The payment was created without `makeRecurrent`.';
   return refuse('invalidRecurrentParent', { hint });
+}
+
+/** The payer agreed again, on the page of a consent link. */
+function isRenewed({ mandate }: Series): boolean {
+  return mandate.consent?.link !== undefined;
 }
 
 /** A renewed consent has the IDs of another payment. */

@@ -26,7 +26,8 @@ begin
   ), ready as materialized (
     select * from change
     where "mayWait" or not exists (
-      select from change as earlier where earlier.asker < change.asker and earlier.series_id = change.series_id
+      select from change as earlier
+      where earlier.asker < change.asker and (earlier.series_id = change.series_id or earlier.invoice_id = change.invoice_id)
     )
     -- The journal of a hold needs a statement of its own.
     and not exists (select from json_array_elements(journal_entries) as entry where entry ->> 'phase' <> 'single')

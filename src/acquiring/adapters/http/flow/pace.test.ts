@@ -141,9 +141,9 @@ test('of what begins an operation, what a payer waits for goes first', async () 
 });
 
 describe('what is turned away', () => {
-  /** The time of the last one that the bank takes. */
-  const fill = async () => {
-    for (let count = 0; count < 1_000; count++) void enter('x');
+  /** No more may wait. */
+  const fill = async (wanted: Wanted = {}) => {
+    for (let count = 0; count < 1_000; count++) void enter('x', wanted);
     await settled();
   };
 
@@ -166,22 +166,64 @@ describe('what is turned away', () => {
     nowMs += 8_000;
     first.leave();
     await enter('c');
-    pace.stop();
+    await fill();
     for (const _ of [1, 2]) await enter('late');
     expect(againInMs).toEqual([1_000, 5_000]);
   });
 
-  test('comes back when its own time ends, and ten minutes later at the latest', async () => {
+  test('comes back while it may still be sent, and ten minutes later at the latest', async () => {
     limits = { perSecond: 1 };
     await enter('a');
-    pace.stop();
+    await fill();
     for (let count = 0; count < 600; count++) await enter('late');
     expect(againInMs.at(-1)).toBe(600_000);
-    await enter('urgent', { untilMs: nowMs + 3_000 });
+    await enter('urgent', { untilMs: nowMs + 6_000 });
     expect(againInMs.at(-1)).toBe(3_000);
     // It waits behind none of a lower rank.
+    await fill({ rank: 'payerWaits' });
     await enter('payer', { rank: 'payerWaits' });
     expect(againInMs.at(-1)).toBe(1_000);
+  });
+
+  test('comes back within seconds if its payer waits, however slow the last operation was', async () => {
+    limits = { atOnce: 1 };
+    const slow = await enter('a');
+    nowMs += 45_000;
+    slow.leave();
+    await enter('b');
+    await fill({ rank: 'payerWaits' });
+    const payer = { rank: 'payerWaits' } as const;
+    for (const _ of [1, 2, 3]) await enter('payer', { ...payer, untilMs: nowMs + 180_000 });
+    await enter('late payer', { ...payer, untilMs: nowMs + 8_000 });
+    expect(againInMs).toEqual([1_000, 15_000, 15_000, 4_000]);
+  });
+
+  test('waits behind none of before once the bank takes all that comes', async () => {
+    limits = { atOnce: 1 };
+    const slow = await enter('a');
+    nowMs += 45_000;
+    slow.leave();
+    let { leave } = await enter('b');
+    await fill();
+    for (const _ of [1, 2]) await enter('late');
+    expect(againInMs).toEqual([1_000, 46_000]);
+    await pass(10_000);
+    leave();
+    ({ leave } = await enter('c'));
+    await fill();
+    await enter('late');
+    expect(againInMs.at(-1)).toBe(1_000);
+  });
+
+  test('comes back soon once the link stops, because another node may have place', async () => {
+    limits = { atOnce: 1 };
+    const slow = await enter('a');
+    nowMs += 45_000;
+    slow.leave();
+    await enter('b');
+    pace.stop();
+    for (const _ of [1, 2]) await enter('late');
+    expect(againInMs).toEqual([1_000, 1_000]);
   });
 });
 

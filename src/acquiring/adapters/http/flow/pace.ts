@@ -31,7 +31,11 @@ type Waiting = {
 const usualLongestWaitMs = 10_000;
 const mostWaiting = 1_000;
 const soonestAgainMs = 1_000;
-const latestAgainMs = 600_000;
+/** A payer whose bank has recovered sees it within seconds. */
+const latestAgainMs = { finishes: 600_000, payerWaits: 15_000, begins: 600_000 } satisfies Record<
+  Rank,
+  number
+>;
 /** A tenth longer: messages may be closer to each other when they arrive. */
 const secondMs = 1_100;
 
@@ -75,7 +79,10 @@ export function openPace(options: Options): Pace {
     untilMs: number,
     mayStill: MayStill,
   ): Promise<Leave | undefined> {
-    if (queues.isNext(queue) && gate.msToNext() <= 0) return letIn();
+    if (queues.isNext(queue) && gate.msToNext() <= 0) {
+      queue.forgetTurns();
+      return letIn();
+    }
     const patienceMs = queues.takes(queue) ? Math.min(longestWaitMs, untilMs - nowMs()) : 0;
     return patienceMs > 0 ? ifMayStill(waitIn(queue, patienceMs), mayStill) : undefined;
   }
@@ -84,7 +91,10 @@ export function openPace(options: Options): Pace {
     async enter({ rank, untilMs = Infinity, mayStill = () => true }) {
       const queue = queues.of[rank];
       const entered = await enterIfAllowed(queue, untilMs, mayStill);
-      return entered ?? queue.turnAway(nowMs(), gate.msEach(), untilMs);
+      if (entered) return entered;
+      // Another node may have place.
+      if (queues.isStopped()) return { againInMs: soonestAgainMs };
+      return queue.turnAway(nowMs(), gate.msEach(), untilMs);
     },
     waiting: queues.waiting,
     stop() {
@@ -111,7 +121,7 @@ async function ifMayStill(
 
 type Queue = ReturnType<typeof openQueue>;
 
-function openQueue() {
+function openQueue(latestMs: number) {
   const waiting: Waiting[] = [];
   let lastTurnMs = 0;
   return {
@@ -124,24 +134,29 @@ function openQueue() {
       const added = { answer, cancelTimer };
       waiting.push(added);
     },
-    /** It comes back after the one that was turned away before. */
+    /** The bank takes what comes, so none is behind those turned away before. */
+    forgetTurns: () => void (lastTurnMs = 0),
+    /** It comes back after the one that was turned away before, but while it may still be sent. */
     turnAway(now: number, msEach: number, untilMs: number): TurnedAway {
       const turnMs = Math.max(lastTurnMs + msEach, now + soonestAgainMs);
-      lastTurnMs = Math.min(turnMs, now + latestAgainMs);
-      return { againInMs: Math.max(Math.min(lastTurnMs, untilMs) - now, soonestAgainMs) };
+      lastTurnMs = Math.min(turnMs, now + latestMs);
+      const inTimeMs = Math.floor((untilMs - now) / 2);
+      return { againInMs: Math.max(Math.min(lastTurnMs - now, inTimeMs), soonestAgainMs) };
     },
   };
 }
 
 function openQueues() {
-  const of = { finishes: openQueue(), payerWaits: openQueue(), begins: openQueue() } satisfies Record<
-    Rank,
-    Queue
-  >;
+  const of = {
+    finishes: openQueue(latestAgainMs.finishes),
+    payerWaits: openQueue(latestAgainMs.payerWaits),
+    begins: openQueue(latestAgainMs.begins),
+  } satisfies Record<Rank, Queue>;
   const inOrder = ranks.map((rank) => of[rank]);
   let isStopped = false;
   return {
     of,
+    isStopped: () => isStopped,
     next: () => inOrder.find(({ waiting }) => waiting.length > 0)?.waiting.shift(),
     waiting: () => inOrder.reduce((sum, { waiting }) => sum + waiting.length, 0),
     /** None waits that goes before it. */
