@@ -79,10 +79,7 @@ export function openPace(options: Options): Pace {
     untilMs: number,
     mayStill: MayStill,
   ): Promise<Leave | undefined> {
-    if (queues.isNext(queue) && gate.msToNext() <= 0) {
-      queue.forgetTurns();
-      return letIn();
-    }
+    if (queues.isNext(queue) && gate.msToNext() <= 0) return (queue.forgetTurns(), letIn());
     const patienceMs = queues.takes(queue) ? Math.min(longestWaitMs, untilMs - nowMs()) : 0;
     return patienceMs > 0 ? ifMayStill(waitIn(queue, patienceMs), mayStill) : undefined;
   }
@@ -91,10 +88,7 @@ export function openPace(options: Options): Pace {
     async enter({ rank, untilMs = Infinity, mayStill = () => true }) {
       const queue = queues.of[rank];
       const entered = await enterIfAllowed(queue, untilMs, mayStill);
-      if (entered) return entered;
-      // Another node may have place.
-      if (queues.isStopped()) return { againInMs: soonestAgainMs };
-      return queue.turnAway(nowMs(), gate.msEach(), untilMs);
+      return entered ?? queue.turnAway(nowMs(), gate.msEach(), untilMs);
     },
     waiting: queues.waiting,
     stop() {
@@ -121,7 +115,7 @@ async function ifMayStill(
 
 type Queue = ReturnType<typeof openQueue>;
 
-function openQueue(latestMs: number) {
+function openQueue(latestMs: number, isStopped: () => boolean) {
   const waiting: Waiting[] = [];
   let lastTurnMs = 0;
   return {
@@ -138,6 +132,8 @@ function openQueue(latestMs: number) {
     forgetTurns: () => void (lastTurnMs = 0),
     /** It comes back after the one that was turned away before, but while it may still be sent. */
     turnAway(now: number, msEach: number, untilMs: number): TurnedAway {
+      // Another node may have place.
+      if (isStopped()) return { againInMs: soonestAgainMs };
       const turnMs = Math.max(lastTurnMs + msEach, now + soonestAgainMs);
       lastTurnMs = Math.min(turnMs, now + latestMs);
       const inTimeMs = Math.floor((untilMs - now) / 2);
@@ -147,16 +143,15 @@ function openQueue(latestMs: number) {
 }
 
 function openQueues() {
+  let isStopped = false;
   const of = {
-    finishes: openQueue(latestAgainMs.finishes),
-    payerWaits: openQueue(latestAgainMs.payerWaits),
-    begins: openQueue(latestAgainMs.begins),
+    finishes: openQueue(latestAgainMs.finishes, () => isStopped),
+    payerWaits: openQueue(latestAgainMs.payerWaits, () => isStopped),
+    begins: openQueue(latestAgainMs.begins, () => isStopped),
   } satisfies Record<Rank, Queue>;
   const inOrder = ranks.map((rank) => of[rank]);
-  let isStopped = false;
   return {
     of,
-    isStopped: () => isStopped,
     next: () => inOrder.find(({ waiting }) => waiting.length > 0)?.waiting.shift(),
     waiting: () => inOrder.reduce((sum, { waiting }) => sum + waiting.length, 0),
     /** None waits that goes before it. */
