@@ -74,12 +74,11 @@ export function openPace(options: Options): Pace {
     }
   }
 
-  async function enterIfAllowed(
-    queue: Queue,
-    untilMs: number,
-    mayStill: MayStill,
-  ): Promise<Leave | undefined> {
-    if (queues.isNext(queue) && gate.msToNext() <= 0) return (queue.forgetTurns(), letIn());
+  async function enterIfAllowed(queue: Queue, untilMs: number, mayStill: MayStill) {
+    if (queues.isNext(queue) && gate.msToNext() <= 0) {
+      queue.forgetTurns();
+      return letIn();
+    }
     const patienceMs = queues.takes(queue) ? Math.min(longestWaitMs, untilMs - nowMs()) : 0;
     return patienceMs > 0 ? ifMayStill(waitIn(queue, patienceMs), mayStill) : undefined;
   }
