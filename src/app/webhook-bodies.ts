@@ -148,6 +148,7 @@ const subscriptionMembers = {
     resumesAt: maybe(DateTime),
     endsAfterPeriod: maybe(number),
     endReason: maybe(text),
+    parkedFor: maybe(text),
     metadata: maybe(Metadata),
   }),
   period: maybe(
