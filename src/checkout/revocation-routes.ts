@@ -10,6 +10,7 @@ import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles } from '../platform/http/pages/pages.ts';
 import { statusOfFault } from '../platform/http/pipeline/send-response.ts';
 import type { Logger } from '../platform/log.ts';
+import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
 import type { ConsentFollowers, Consents } from '../recurring/port.ts';
 import { revokePath } from '../recurring/domain/revoke-link.ts';
 import type { Series } from '../recurring/domain/series.ts';
@@ -29,6 +30,7 @@ export type RevocationPorts = {
   readonly db: Database;
   readonly log: Pick<Logger, 'error'>;
   readonly consents: Consents;
+  readonly linkSecrets: LinkSecrets;
   readonly customers: ConsentFollowers;
   readonly merchants: Pick<Merchants, 'party' | 'shop' | 'timeOf'>;
   readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
@@ -106,9 +108,10 @@ async function revoke(series: Series, { db, consents, customers, merchants }: Re
   });
 }
 
-async function linked({ params }: LinkRequest, { db, consents }: RevocationPorts) {
+async function linked({ params }: LinkRequest, { db, consents, linkSecrets }: RevocationPorts) {
   const { seriesId, secret } = params;
-  if (!isStorableText(seriesId) || !(await consents.verifyRevokeLink(seriesId, secret))) return undefined;
+  if (!isStorableText(seriesId) || !(await linkSecrets.isSecret('withdraw', seriesId, secret)))
+    return undefined;
   return (await consents.find(db, seriesId))?.series;
 }
 

@@ -59,13 +59,22 @@ function addPayerPages(
 ): void {
   const { config, ports, log, database } = foundation;
   const { lookups } = database;
-  const { merchants, consents } = modules;
+  const { merchants, consents, linkSecrets } = modules;
   const { mode, bindingVerificationCharges: verificationChargeMinor } = config;
   const invoiceOf = (id: string) => loadInvoice(lookups, id);
   const brandOf = async (shop: Shop) =>
     brandIn(await findBranding(lookups, shop), (await consents.settings(lookups, shop)).contact);
   const shown = { ...modules, mode, verificationChargeMinor, log, brandOf };
-  addRevocationRoutes(app, { db: database, log, consents, customers, merchants, brandOf, invoiceOf });
+  addRevocationRoutes(app, {
+    db: database,
+    log,
+    consents,
+    linkSecrets,
+    customers,
+    merchants,
+    brandOf,
+    invoiceOf,
+  });
   addCheckoutRoutes(app, {
     ...shown,
     publicUrl,
