@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { keyFor, type Keyring } from './keyring.ts';
 
 /** What a link is for. It is signed with the link, so that one cannot be used as the other. */
-export type LinkPurpose = 'withdraw' | 'renew';
+export type LinkPurpose = 'withdraw' | 'renew' | 'subscription' | 'act';
 
 export type LinkSecrets = {
   secretOf(purpose: LinkPurpose, id: string): string;

@@ -1,0 +1,51 @@
+// What other modules may use of subscriptions: the page on which payers look after theirs.
+import type { CardDetails } from '../cards/domain/card.ts';
+import type { Instant } from '../clock.ts';
+import type { NextCharge, PayerAct, PayerMay } from './domain/payer-acts.ts';
+import type { Period, Subscription } from './domain/subscription.ts';
+
+/** Followed by the ID and the secret of a link. */
+export const payerPath = '/subscription';
+
+export type PayerLink = { readonly url: string; readonly expiresAt: Instant };
+
+/** A subscription as its payer sees it. */
+export type PayerView = {
+  readonly subscription: Subscription;
+  /** Of the row. The page's buttons act on what it shows, and on nothing newer. */
+  readonly version: number;
+  /** The last ones, newest first. */
+  readonly periods: readonly Period[];
+  /** The saved card that is charged. */
+  readonly card?: CardDetails;
+  /** An ISO 8601 period. */
+  readonly schedule: string;
+  readonly nextCharge?: NextCharge;
+  readonly may: PayerMay;
+  readonly acts: readonly PayerAct[];
+  readonly now: Instant;
+};
+
+/** What a saved card will be charged for, as a consent has it. */
+export type NewCardTerms = {
+  readonly schedule?: string;
+  readonly amountRule?:
+    | { readonly kind: 'fixed' | 'upTo'; readonly amountMinor: number }
+    | { readonly kind: 'variable'; readonly text: string };
+};
+
+export type PayerOutcome =
+  | { readonly did: 'nothing' | 'changed' | 'refused' | 'outdated' }
+  | { readonly did: 'pay'; readonly invoiceId: string }
+  | { readonly did: 'newCard'; readonly terms: NewCardTerms };
+
+export type PayerPages = {
+  /** The address to send the payer to. Any person who has it can act in the payer's name. */
+  linkOf(subscriptionId: string, now: Instant): PayerLink;
+  /** By the address of the page. Undefined if the secret is wrong, or the link has expired. */
+  open(subscriptionId: string, secret: string): Promise<PayerView | undefined>;
+  /** For the forms of the page. */
+  tokenOf(view: PayerView): string;
+  /** `nothing` if the page does not offer it any more, as after a second click; `outdated` if the page shows an older state. */
+  act(view: PayerView, wish: { readonly act: string; readonly token: string }): Promise<PayerOutcome>;
+};
