@@ -1,5 +1,5 @@
 // Implements port.ts: opens the page of a link, and does what the payer asks for by the decisions that the API has.
-import { laterBy, epochMsOf, type Instant } from '../clock.ts';
+import { epochMsOf, laterBy } from '../clock.ts';
 import { findActiveCard, loadConfirmation, type Customers } from '../customers/port.ts';
 import { defined } from '../defined.ts';
 import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
