@@ -6,10 +6,17 @@ import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
 import type { Consents } from '../recurring/port.ts';
 import { change, type ChangeDeps } from './api/change-subscription.ts';
 import { isoOf } from './api/schema.ts';
-import { actsOf, decideForPayer, nextChargeOf, payableInvoice, payerActs } from './domain/payer-acts.ts';
+import {
+  actsOf,
+  decideForPayer,
+  nextChargeOf,
+  payableInvoice,
+  payerActs,
+  type PayerView,
+} from './domain/payer-acts.ts';
 import { sumOf } from './domain/proration.ts';
 import type { Subscription } from './domain/subscription.ts';
-import { payerPath, type NewCardTerms, type PayerOutcome, type PayerPages, type PayerView } from './port.ts';
+import { payerPath, type NewCardTerms, type PayerOutcome, type PayerPages } from './port.ts';
 import { findPeriods, findSubscriptionsOfCustomer, loadSubscription } from './store/subscriptions.ts';
 
 export type PayerPageDeps = ChangeDeps & {
@@ -101,7 +108,7 @@ function payment(subscription: Subscription): PayerOutcome {
 }
 
 /**
- * Those of the present card, because a consent covers all that is charged to the card. If it says no amount, or one that is too small
+ * Those of the present card, because a consent covers all that is charged to the card. If it has no amount, or one that is too small
  * for a subscription, those of the customer's subscriptions.
  */
 async function termsOfNewCard(

@@ -1,30 +1,11 @@
 // What other modules may use of subscriptions: the page on which payers look after theirs.
-import type { CardDetails } from '../cards/domain/card.ts';
 import type { Instant } from '../clock.ts';
-import type { NextCharge, PayerAct, PayerMay } from './domain/payer-acts.ts';
-import type { Period, Subscription } from './domain/subscription.ts';
+import type { PayerView } from './domain/payer-acts.ts';
 
 /** Followed by the ID and the secret of a link. */
 export const payerPath = '/subscription';
 
 export type PayerLink = { readonly url: string; readonly expiresAt: Instant };
-
-/** A subscription as its payer sees it. */
-export type PayerView = {
-  readonly subscription: Subscription;
-  /** Of the row. The page's buttons act on what it shows, and on nothing newer. */
-  readonly version: number;
-  /** The last ones, newest first. */
-  readonly periods: readonly Period[];
-  /** The saved card that is charged. */
-  readonly card?: CardDetails;
-  /** An ISO 8601 period. */
-  readonly schedule: string;
-  readonly nextCharge?: NextCharge;
-  readonly may: PayerMay;
-  readonly acts: readonly PayerAct[];
-  readonly now: Instant;
-};
 
 /** What a saved card will be charged for, as a consent has it. */
 export type NewCardTerms = {

@@ -1,9 +1,10 @@
 // What payers may do with their subscription on its page, and the next charge that the page names.
+import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import { accept, type Outcome } from '../../refusal.ts';
 import { decideCancel, decidePause, decideResume, decideUncancel, type NewIds } from './commands.ts';
 import { upcoming } from './period-rows.ts';
-import { nextAction, type Subscription, type SubscriptionFact } from './subscription.ts';
+import { nextAction, type Period, type Subscription, type SubscriptionFact } from './subscription.ts';
 
 export const payerActs = ['pay', 'newCard', 'pause', 'resume', 'end', 'takeBack'] as const;
 export type PayerAct = (typeof payerActs)[number];
@@ -73,3 +74,20 @@ export function nextChargeOf(subscription: Subscription): NextCharge | undefined
   const charged = upcoming(subscription, 12).find(({ amountMinor }) => amountMinor > 0n);
   return charged && { at: charged.dueAt, amountMinor: charged.amountMinor };
 }
+
+/** A subscription as its payer sees it. */
+export type PayerView = {
+  readonly subscription: Subscription;
+  /** Of the row. The page's buttons act on what it shows, and on nothing newer. */
+  readonly version: number;
+  /** The last ones, newest first. */
+  readonly periods: readonly Period[];
+  /** The saved card that is charged. */
+  readonly card?: CardDetails;
+  /** An ISO 8601 period. */
+  readonly schedule: string;
+  readonly nextCharge?: NextCharge;
+  readonly may: PayerMay;
+  readonly acts: readonly PayerAct[];
+  readonly now: Instant;
+};

@@ -7,10 +7,9 @@ import { escaped, moneyText } from '../../../receipts/domain/receipt.ts';
 import { scheduleInWords } from '../../../receipts/domain/schedule-words.ts';
 import { dateText } from '../../../retry-rules/domain/calendar.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
-import type { PayerAct } from '../../../subscriptions/domain/payer-acts.ts';
+import type { PayerAct, PayerView } from '../../../subscriptions/domain/payer-acts.ts';
 import { sumOf } from '../../../subscriptions/domain/proration.ts';
 import { statusOf, type Item, type Period } from '../../../subscriptions/domain/subscription.ts';
-import type { PayerView } from '../../../subscriptions/port.ts';
 import type { Locale } from '../checkout-request.ts';
 import { printedDate } from '../consent-text.ts';
 import { languageLink, mark, shopName, smallPrint, type Brand } from '../page-parts.ts';
@@ -134,8 +133,12 @@ function stateText(
         dunning: 'pausedByDunning',
       } as const;
       const resumesAt = pause?.resumesAt;
-      const until = resumesAt === undefined ? '' : ` ${sentence(words.resumes, { date: date(resumesAt) })}`;
-      return [words.paused, of(words[by[pause?.by ?? 'merchant']]) + until];
+      const lead = [
+        of(words[by[pause?.by ?? 'merchant']]),
+        ...(open.length === 0 ? [] : [words.stillDue]),
+        ...(resumesAt === undefined ? [] : [sentence(words.resumes, { date: date(resumesAt) })]),
+      ];
+      return [words.paused, lead.join(' ')];
     }
   }
 }
@@ -184,17 +187,19 @@ function acts({ acts: offered, token, subscription, now }: SubscriptionShown, pr
     end: endsAt === undefined ? words.endNowHint : sentence(words.endHint, { date: endsAt }),
   };
   const button = (act: PayerAct, look: string) => {
-    const described = hints[act] === undefined ? '' : ` aria-describedby="${act}-hint"`;
-    return `<button class="${look}" name="act" value="${act}"${described}>${escaped(texts[act])}</button>`;
+    const hint = hints[act];
+    const described = hint === undefined ? '' : ` aria-describedby="${act}-hint"`;
+    return `<p class="row"><button class="${look}" name="act" value="${act}"${described}>${escaped(texts[act])}</button></p>${
+      hint === undefined ? '' : `<p id="${act}-hint" class="hint">${escaped(hint)}</p>`
+    }`;
   };
   const first = main(offered);
-  const others = offered.filter((act) => act !== first);
-  const hint = (act: PayerAct) =>
-    hints[act] === undefined ? '' : `<p id="${act}-hint" class="hint">${escaped(hints[act])}</p>`;
   return `<form method="post"><input type="hidden" name="token" value="${escaped(token)}">
 ${first ? button(first, 'main') : ''}
-<p class="row">${others.map((act) => button(act, 'quiet')).join('')}</p>
-${others.map(hint).join('')}
+${offered
+  .filter((act) => act !== first)
+  .map((act) => button(act, 'quiet'))
+  .join('')}
 </form>`;
 }
 
