@@ -1,5 +1,5 @@
 // Implements port.ts: opens the page of a link, and does what the payer asks for by the decisions that the API has.
-import { epochMsOf, laterBy } from '../clock.ts';
+import { epochMsOf } from '../clock.ts';
 import { findActiveCard, loadConfirmation, type Customers } from '../customers/port.ts';
 import { defined } from '../defined.ts';
 import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
@@ -16,7 +16,8 @@ import {
 } from './domain/payer-acts.ts';
 import { sumOf } from './domain/proration.ts';
 import type { Subscription } from './domain/subscription.ts';
-import { payerPath, type NewCardTerms, type PayerOutcome, type PayerPages } from './port.ts';
+import { endOfPayerLink, payerLinkOf } from './payer-link.ts';
+import type { NewCardTerms, PayerOutcome, PayerPages } from './port.ts';
 import { findPeriods, findSubscriptionsOfCustomer, loadSubscription } from './store/subscriptions.ts';
 
 export type PayerPageDeps = ChangeDeps & {
@@ -26,27 +27,20 @@ export type PayerPageDeps = ChangeDeps & {
   readonly publicUrl: () => string;
 };
 
-const lifeMs = 30 * 24 * 3_600_000;
 const shownPeriods = 12;
 
 export function openPayerPages(deps: PayerPageDeps): PayerPages {
-  const { linkSecrets, publicUrl } = deps;
+  const { linkSecrets } = deps;
   const tokenOf = (id: string, version: number) =>
     `${version}.${linkSecrets.secretOf('act', `${id}.${version}`)}`;
 
   return {
-    linkOf(id, now) {
-      const expiresAt = laterBy(now, lifeMs);
-      const seconds = Math.floor(epochMsOf(expiresAt) / 1_000);
-      const secret = linkSecrets.secretOf('subscription', `${id}.${seconds}`);
-      return { url: `${publicUrl()}${payerPath}/${id}/${seconds}.${secret}`, expiresAt };
-    },
+    linkOf: (id, now) => payerLinkOf(deps, id, now),
 
-    async open(id, text) {
-      const [, seconds = '', secret = ''] = /^([1-9]\d{0,11})\.([\w.-]+)$/.exec(text) ?? [];
-      if (!(await linkSecrets.isSecret('subscription', `${id}.${seconds}`, secret))) return undefined;
-      const view = await viewOf(id, deps);
-      return view && epochMsOf(view.now) < Number(seconds) * 1_000 ? view : undefined;
+    async open(id, secret) {
+      const endsMs = await endOfPayerLink(linkSecrets, id, secret);
+      const view = endsMs === undefined ? undefined : await viewOf(id, deps);
+      return view && epochMsOf(view.now) < (endsMs ?? 0) ? view : undefined;
     },
 
     tokenOf: ({ subscription, version }) => tokenOf(subscription.terms.id, version),

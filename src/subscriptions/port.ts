@@ -1,11 +1,7 @@
 // What other modules may use of subscriptions: the page on which payers look after theirs.
 import type { Instant } from '../clock.ts';
+import type { PayerLink } from './payer-link.ts';
 import type { PayerView } from './domain/payer-acts.ts';
-
-/** Followed by the ID and the secret of a link. */
-export const payerPath = '/subscription';
-
-export type PayerLink = { readonly url: string; readonly expiresAt: Instant };
 
 /** What a saved card will be charged for, as a consent has it. */
 export type NewCardTerms = {
@@ -30,3 +26,5 @@ export type PayerPages = {
   /** `nothing` if the page does not offer it any more, as after a second click; `outdated` if the page shows an older state. */
   act(view: PayerView, wish: { readonly act: string; readonly token: string }): Promise<PayerOutcome>;
 };
+
+export { payerPath } from './payer-link.ts';
