@@ -69,13 +69,7 @@ export function addPlainPage<Found>(
       return await show(request, reply, await find(request));
     } catch (error) {
       log.error({ err: error, operation: request.operation }, 'request failed');
-      const { html, contentSecurityPolicy } = awayPage(languageOf(request), await styleOf());
-      reply.code(statusOfFault(error, request.method));
-      reply.headers({
-        'Retry-After': tryAgainAfterSeconds,
-        'Content-Security-Policy': contentSecurityPolicy,
-      });
-      return sendPage(html, request, reply);
+      return sendAway(request, reply.code(statusOfFault(error, request.method)), await styleOf());
     }
   });
 
@@ -94,6 +88,12 @@ export function addPlainPage<Found>(
     const back = request.query['locale'] === undefined ? '?' : `?locale=${locale}`;
     return reply.redirect(address ?? back, 303);
   });
+}
+
+function sendAway(request: LinkRequest, reply: FastifyReply, style: string) {
+  const { html, contentSecurityPolicy } = awayPage(languageOf(request), style);
+  reply.headers({ 'Retry-After': tryAgainAfterSeconds, 'Content-Security-Policy': contentSecurityPolicy });
+  return sendPage(html, request, reply);
 }
 
 function formOf(body: unknown): URLSearchParams {
