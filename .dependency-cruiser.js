@@ -123,6 +123,7 @@ const mayImport = {
     'recurring',
     'customers',
     'consent-links',
+    'subscriptions',
   ],
   console: [...ground, 'merchants', 'cards'],
   // A bank, a shop and a database to try the program with. Only app, cli and main may import them.

@@ -107,6 +107,7 @@ export const subscriptionActions: readonly Action[] = [
         ['resume', undefined],
         ['resume', undefined],
         ['uncancel', undefined],
+        ['links', undefined],
         ['periods/1/charge', { afterDays: chance.oneOf([0, 2]) }],
         ['periods/1/close', { as: chance.oneOf(['forgiven', 'paidElsewhere']) }],
       ]);

@@ -19,6 +19,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
+import type { PayerPages } from '../subscriptions/port.ts';
 import type { Exports } from '../search/exports/port.ts';
 import type { PageTokens } from '../search/page-tokens.ts';
 import type { Turns } from '../search/turns.ts';
@@ -53,6 +54,8 @@ export type AppContext = {
   readonly receipts: Receipts;
   /** The pages on which payers agree to new terms. */
   readonly consentLinks: ConsentLinks;
+  /** The pages on which payers look after their subscriptions. */
+  readonly payerPages: PayerPages;
   /** Limits, fees and providers of payouts. */
   readonly payouts: PayoutRules;
   /** What is read for the timeline of a payment. */

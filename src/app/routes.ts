@@ -88,6 +88,7 @@ import {
   uncancelSubscription,
 } from '../subscriptions/api/change-subscription.ts';
 import { chargeSubscriptionPeriod, closeSubscriptionPeriod } from '../subscriptions/api/change-period.ts';
+import { createSubscriptionLink } from '../subscriptions/api/create-subscription-link.ts';
 import { createSubscription } from '../subscriptions/api/create-subscription.ts';
 import {
   findSubscriptionByExternalID,
@@ -242,6 +243,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   pauseSubscription, //       POST /v2/processing/subscriptions/{subscriptionID}/pause
   resumeSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/resume
   chargeSubscriptionPeriod, // POST /v2/processing/subscriptions/{subscriptionID}/periods/{periodNumber}/charge
+  createSubscriptionLink, //  POST /v2/processing/subscriptions/{subscriptionID}/links
   closeSubscriptionPeriod, // POST /v2/processing/subscriptions/{subscriptionID}/periods/{periodNumber}/close
   getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
 

@@ -184,8 +184,9 @@ async function lookAt(
     isOpen: origins.includes(anySite),
     isMailed: ports.sendsEmail && found.hasEmail !== false,
     ...defined({ order, verificationMinor: verificationOf(shop.currency, ports) }),
-    ...(isReturnAllowed(redirectUrl, origins) ? defined({ returnTo: redirectUrl }) : {}),
-    ...(isReturnAllowed(cancelUrl, origins) ? defined({ cancelTo: cancelUrl }) : {}),
+    // The page of a subscription leads here too.
+    ...(isReturnAllowed(redirectUrl, [...origins, ...ownOrigins]) ? defined({ returnTo: redirectUrl }) : {}),
+    ...(isReturnAllowed(cancelUrl, [...origins, ...ownOrigins]) ? defined({ cancelTo: cancelUrl }) : {}),
     ...(shopOrigin !== undefined && isReturnAllowed(shopOrigin, origins)
       ? { shopOrigin, hasOpener: from !== undefined && [shopOrigin, ...ownOrigins].includes(from) }
       : {}),

@@ -1,101 +1,60 @@
-// Serves the page on which a payer ends recurring charges, opened by the link on each receipt. Only its button changes something,
-// because mail programs open links.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+// Serves the page on which a payer ends recurring charges, opened by the link on each receipt.
+import type { FastifyInstance } from 'fastify';
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Invoice } from '../invoices/domain/invoice.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { Database } from '../platform/database/database.ts';
-import { isStorableText } from '../platform/http/request/json-body.ts';
-import { pageFiles } from '../platform/http/pages/pages.ts';
-import { statusOfFault } from '../platform/http/pipeline/send-response.ts';
+import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
 import type { Logger } from '../platform/log.ts';
 import type { ConsentFollowers, Consents } from '../recurring/port.ts';
 import { revokePath } from '../recurring/domain/revoke-link.ts';
 import type { Series } from '../recurring/domain/series.ts';
-import { localeOf, type Locale } from './domain/checkout-request.ts';
 import {
   noLinkParts,
   revocationParts,
   seriesStatusOf,
   type SeriesShown,
 } from './domain/revocation/revocation-page.ts';
-import { brandedStyle, type Brand } from './domain/page-parts.ts';
-import { sendPage, textOf } from '../platform/http/pages/inline-page.ts';
-import { sheetPage } from './sheet-page.ts';
-import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
+import type { Brand } from './domain/page-parts.ts';
+import { addPlainPage } from './plain-page.ts';
 
 export type RevocationPorts = {
   readonly db: Database;
   readonly log: Pick<Logger, 'error'>;
   readonly consents: Consents;
+  readonly linkSecrets: LinkSecrets;
   readonly customers: ConsentFollowers;
   readonly merchants: Pick<Merchants, 'party' | 'shop' | 'timeOf'>;
   readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
   readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
 };
 
-type Link = {
-  Params: { readonly seriesId: string; readonly secret: string };
-  Querystring: Record<string, unknown>;
-};
-type LinkRequest = FastifyRequest<Link>;
-
 export function addRevocationRoutes(app: FastifyInstance, ports: RevocationPorts): void {
-  const files = pageFiles('checkout');
-  const styleOf = async () => textOf((await files()).get('checkout.css'));
-  const path = `${revokePath}/:seriesId/:secret`;
-
-  async function show(request: LinkRequest, reply: FastifyReply, series: Series | undefined) {
-    const locale = languageOf(request);
-    const shown = series && (await shownOf(series, ports));
-    const view = request.query['kept'] === 'true' ? 'kept' : 'question';
-    const parts = shown ? revocationParts(view, shown, locale) : noLinkParts(locale);
-    const style = brandedStyle(await styleOf(), shown?.brand);
-    const { html, contentSecurityPolicy } = sheetPage({
-      view: 'revoke',
-      locale,
-      style,
-      isOwn: true,
-      ...parts,
-    });
-    reply.code(series ? 200 : 404).headers({
-      'Content-Security-Policy': contentSecurityPolicy,
-      'Referrer-Policy': 'no-referrer',
-      'X-Robots-Tag': 'noindex',
-    });
-    return sendPage(html, request, reply);
-  }
-
-  app.get<Link>(path, async (request, reply) => {
-    request.operation = 'withdrawPage';
-    try {
-      return await show(request, reply, await linked(request, ports));
-    } catch (error) {
-      ports.log.error({ err: error, operation: request.operation }, 'request failed');
-      return sendAway(request, reply.code(statusOfFault(error, request.method)), await styleOf());
-    }
-  });
-
-  app.post<Link>(path, async (request, reply) => {
-    request.operation = 'withdrawByPayer';
-    try {
-      const series = await linked(request, ports);
-      if (!series) return await show(request, reply, series);
+  const { db, log, consents, linkSecrets } = ports;
+  addPlainPage<Series>(app, log, {
+    path: revokePath,
+    view: 'revoke',
+    shows: 'withdrawPage',
+    acts: 'withdrawByPayer',
+    style: 'checkout',
+    async find({ id, secret }) {
+      if (!(await linkSecrets.isSecret('withdraw', id, secret))) return undefined;
+      return (await consents.find(db, id))?.series;
+    },
+    async partsOf(series, { kept }, locale) {
+      if (!series) return noLinkParts(locale);
+      const shown = await shownOf(series, ports);
+      return {
+        ...revocationParts(kept === 'true' ? 'kept' : 'question', shown, locale),
+        brand: shown.brand,
+      };
+    },
+    async act(series) {
       await revoke(series, ports);
-    } catch (error) {
-      ports.log.error({ err: error, operation: request.operation }, 'request failed');
-    }
-    // Also after a fault: the page reads whether the consent is revoked.
-    const { locale } = request.query;
-    return reply.redirect(locale === undefined ? '?' : `?locale=${languageOf(request)}`, 303);
+      return undefined;
+    },
   });
-}
-
-function sendAway(request: LinkRequest, reply: FastifyReply, style: string) {
-  const { html, contentSecurityPolicy } = awayPage(languageOf(request), style);
-  reply.headers({ 'Retry-After': tryAgainAfterSeconds, 'Content-Security-Policy': contentSecurityPolicy });
-  return sendPage(html, request, reply);
 }
 
 async function revoke(series: Series, { db, consents, customers, merchants }: RevocationPorts) {
@@ -104,12 +63,6 @@ async function revoke(series: Series, { db, consents, customers, merchants }: Re
     await consents.revoke(tx, series.id, { by: 'payer' }, now);
     await customers.onConsentRevoked(tx, series, consents, now);
   });
-}
-
-async function linked({ params }: LinkRequest, { db, consents }: RevocationPorts) {
-  const { seriesId, secret } = params;
-  if (!isStorableText(seriesId) || !(await consents.verifyRevokeLink(seriesId, secret))) return undefined;
-  return (await consents.find(db, seriesId))?.series;
 }
 
 async function timeOf(series: Series, merchants: RevocationPorts['merchants']): Promise<Instant> {
@@ -139,8 +92,4 @@ async function shownOf(
     currency: mandate.payment.currency,
     ...defined({ product: invoice?.product }),
   };
-}
-
-function languageOf({ query, headers }: LinkRequest): Locale {
-  return localeOf(query['locale'], headers['accept-language']);
 }

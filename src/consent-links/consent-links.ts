@@ -8,6 +8,7 @@ import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import { allOrNothing } from '../platform/database/all-or-nothing.ts';
 import { retryOnConflict, type Database } from '../platform/database/database.ts';
+import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
 import type { MandateGiven } from '../recurring/domain/mandate.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Consents } from '../recurring/port.ts';
@@ -21,14 +22,15 @@ const consentPath = '/consent';
 export type ConsentLinkDeps = ConfirmTermsDeps & {
   readonly cards: Pick<Cards, 'tokeniseAgain'>;
   readonly merchants: Merchants;
-  readonly consents: Pick<Consents, 'find' | 'consentLinkSecret' | 'verifyConsentLink'>;
+  readonly consents: Pick<Consents, 'find'>;
+  readonly linkSecrets: LinkSecrets;
   readonly publicUrl: () => string;
 };
 
 type Begun = Outcome<LinkState, 'operationNotPermitted' | 'tooManyBindings'>;
 
 export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
-  const { db, merchants, consents, publicUrl } = deps;
+  const { db, merchants, consents, linkSecrets, publicUrl } = deps;
 
   async function timeOf({ partyId }: ConsentLink): Promise<Instant> {
     const party = await merchants.party(partyId);
@@ -42,11 +44,11 @@ export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
   }
 
   return {
-    urlOf: (linkId) => `${publicUrl()}${consentPath}/${linkId}/${consents.consentLinkSecret(linkId)}`,
+    urlOf: (linkId) => `${publicUrl()}${consentPath}/${linkId}/${linkSecrets.secretOf('renew', linkId)}`,
     find,
     linkStateOf: (on, link, now) => linkStateOf(consents, on, link, now),
     async open(linkId, secret) {
-      return (await consents.verifyConsentLink(linkId, secret)) ? find(db, linkId) : undefined;
+      return (await linkSecrets.isSecret('renew', linkId, secret)) ? find(db, linkId) : undefined;
     },
     async agree(linkState, agreement) {
       if (linkState.status !== 'open') return accept(linkState);

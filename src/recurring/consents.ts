@@ -39,7 +39,7 @@ import { findSettings } from './store/settings.ts';
 
 type Deps = {
   readonly cards: Pick<Cards, 'credential' | 'expedite'>;
-  readonly seals: Omit<ConsentSeals, 'revokeUrlOf'>;
+  readonly seals: ConsentSeals;
   readonly receipts: Pick<Receipts, 'emailOf'>;
 };
 
@@ -94,10 +94,6 @@ export function openConsents(deps: Deps): Consents {
       const stored = await findSeries(db, seriesId);
       return stored && receiptSourceOf(db, stored, paid);
     },
-
-    verifyRevokeLink: seals.isLink,
-    consentLinkSecret: seals.consentLinkSecret,
-    verifyConsentLink: seals.isConsentLink,
   };
 }
 

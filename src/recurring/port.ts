@@ -174,10 +174,6 @@ export type Consents = {
   bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;
   /** What the receipt of a payment says. Undefined if there is no such series. */
   receiptSource(db: Database, seriesId: string, paid: Paid): Promise<ReceiptSource | undefined>;
-  verifyRevokeLink(seriesId: string, secret: string): Promise<boolean>;
-  /** The secret in the address of a consent link. */
-  consentLinkSecret(linkId: string): string;
-  verifyConsentLink(linkId: string, secret: string): Promise<boolean>;
 };
 
 /** What else happens when a consent is revoked, in the same transaction. */

@@ -20,6 +20,7 @@ import { buildServer } from '../../platform/http/server.ts';
 import { addSystemRoutes } from '../../platform/http/system-routes.ts';
 import { openOutcomeWaits } from '../../platform/http/waiting/outcome-waits.ts';
 import { handOnFaults } from '../../sandbox/fault-orders.ts';
+import { openPayerPages } from '../../subscriptions/payer-page.ts';
 import { openPageTokens } from '../../search/page-tokens.ts';
 import type { AppContext, PrepareContext } from '../app-context.ts';
 import { jobOfOperation } from '../job-handlers.ts';
@@ -74,6 +75,7 @@ function endpointDepsOf({ foundation, modules, work, publicUrl }: Opened): AppCo
     handOnFault: handOnFaults(modules.banks.settingsOf, ports.network?.openLink),
     customers,
     consentLinks: openConsentLinks({ ...modules, db, ids, jobs, publicUrl }),
+    payerPages: openPayerPages({ ...modules, db, ids, jobs, customers, publicUrl }),
     jobs,
     webhooks,
     publicUrl,

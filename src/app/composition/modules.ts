@@ -15,6 +15,7 @@ import { idempotency } from '../../platform/http/idempotency.ts';
 import { openMetrics } from '../../platform/http/metrics.ts';
 import { openWaits, realPause } from '../../platform/jobs/waits.ts';
 import { accessTokens } from '../../platform/keys/access-token.ts';
+import { openLinkSecrets } from '../../platform/keys/link-secrets.ts';
 import { openMailServer } from '../../platform/mail/mail-server.ts';
 import { exportSources } from '../sources/export-sources.ts';
 import { openExports } from '../../search/exports/port.ts';
@@ -22,6 +23,7 @@ import { openReceipts } from '../../receipts/receipts.ts';
 import { openCharging } from '../../recurring/charging.ts';
 import { openConsentSeals } from '../../recurring/consent-seal.ts';
 import { openConsents } from '../../recurring/consents.ts';
+import { revokeUrlOf } from '../../recurring/domain/revoke-link.ts';
 import { testCards } from '../../sandbox/bank/test-cards.ts';
 import { timelineSources } from '../sources/timeline-sources.ts';
 import type { Config } from '../config.ts';
@@ -47,11 +49,12 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
   const { openMailServer: openMail = openMailServer } = ports.network ?? {};
   const mailServer = config.mailServer && openMail(config.mailServer);
   const sendsEmail = config.mode === 'sandbox' || mailServer !== undefined;
-  const seals = openConsentSeals(keyring, publicUrl);
+  const seals = openConsentSeals(keyring);
+  const linkSecrets = openLinkSecrets(keyring);
   const receipts = openReceipts({
     merchants,
     productOf: async (invoiceId) => (await loadInvoice(lookups, invoiceId))?.product,
-    revokeUrlOf: seals.revokeUrlOf,
+    revokeUrlOf: (seriesId) => revokeUrlOf(publicUrl(), seriesId, linkSecrets.secretOf('withdraw', seriesId)),
     sendsEmail,
   });
   const charging = openCharging({ cards, receipts });
@@ -61,6 +64,7 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
     metrics,
     cards,
     tokens: accessTokens(keyring, clock),
+    linkSecrets,
     templateTokens: openTemplateTokens({ lookups, keyring }),
     merchants,
     answers: idempotency(database, keyring),

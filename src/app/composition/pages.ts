@@ -5,6 +5,7 @@ import { addCheckoutRoutes } from '../../checkout/checkout-routes.ts';
 import { addConsentLinkRoutes } from '../../checkout/consent-link-routes.ts';
 import { payersOnward } from '../../checkout/payer-onward.ts';
 import { addRevocationRoutes } from '../../checkout/revocation-routes.ts';
+import { addSubscriptionRoutes } from '../../checkout/subscription-routes.ts';
 import { addConsoleRoutes } from '../../console/console-routes.ts';
 import { addBindingReturn } from '../../customers/binding-return-page.ts';
 import { customers } from '../../customers/port.ts';
@@ -55,17 +56,26 @@ function addPayersReturn(app: App, { foundation, modules, work, publicUrl }: Ope
 function addPayerPages(
   app: App,
   { foundation, modules }: Opened,
-  { consentLinks, publicUrl }: AppContext,
+  { consentLinks, payerPages, publicUrl }: AppContext,
 ): void {
   const { config, ports, log, database } = foundation;
   const { lookups } = database;
-  const { merchants, consents } = modules;
+  const { merchants, consents, linkSecrets } = modules;
   const { mode, bindingVerificationCharges: verificationChargeMinor } = config;
   const invoiceOf = (id: string) => loadInvoice(lookups, id);
   const brandOf = async (shop: Shop) =>
     brandIn(await findBranding(lookups, shop), (await consents.settings(lookups, shop)).contact);
   const shown = { ...modules, mode, verificationChargeMinor, log, brandOf };
-  addRevocationRoutes(app, { db: database, log, consents, customers, merchants, brandOf, invoiceOf });
+  addRevocationRoutes(app, {
+    db: database,
+    log,
+    consents,
+    linkSecrets,
+    customers,
+    merchants,
+    brandOf,
+    invoiceOf,
+  });
   addCheckoutRoutes(app, {
     ...shown,
     publicUrl,
@@ -74,6 +84,7 @@ function addPayerPages(
     customerOf: (id) => loadCustomerOfPayer(lookups, id),
     termsOf: async (shop) => (await consents.settings(lookups, shop)).terms,
   });
+  addSubscriptionRoutes(app, { ...shown, payerPages, publicUrl });
   addConsentLinkRoutes(app, { ...shown, clock: ports.clock, consentLinks });
 }
 

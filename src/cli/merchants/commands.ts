@@ -126,6 +126,8 @@ function addRecurringSettings(shop: MandateCommand): void {
     .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge six months after the last one'))
     .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'save no card without evidence of consent'))
     .addOption(yesOrNo('--needs-api-key <yes|no>', 'refuse charges without the payer by access token'))
+    .addOption(yesOrNo('--pause-by-payer <yes|no>', 'payers may pause their subscription; yes by default'))
+    .addOption(yesOrNo('--new-card-by-payer <yes|no>', 'payers may change the card; yes by default'))
     .action(async (id: string, options) => (await import('./recurring.ts')).setRecurring(id, options));
 }
 

@@ -22,6 +22,8 @@ type Options = {
   enforceMaxGap?: 'yes' | 'no';
   requireConsentEvidence?: 'yes' | 'no';
   needsApiKey?: 'yes' | 'no';
+  pauseByPayer?: 'yes' | 'no';
+  newCardByPayer?: 'yes' | 'no';
 };
 
 /** Without options it only prints the settings. */
@@ -48,6 +50,8 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
       ...flag('enforceMaxGap', options.enforceMaxGap),
       ...flag('requireConsentEvidence', options.requireConsentEvidence),
       ...flag('needsApiKey', options.needsApiKey),
+      ...flag('pauseByPayer', options.pauseByPayer),
+      ...flag('newCardByPayer', options.newCardByPayer),
     };
     await storeSettings(database, name, settings);
     console.log(JSON.stringify({ ...settings, timeZone: timeZoneOf(settings, currency) }, null, 2));

@@ -13,6 +13,9 @@ export type RecurringSettings = ShopRules & {
   readonly requireConsentEvidence?: boolean;
   /** The access token of an invoice cannot make recurring charges. */
   readonly needsApiKey?: boolean;
+  /** Whether payers may do so on the page of their subscription. They may if it is absent. */
+  readonly pauseByPayer?: boolean;
+  readonly newCardByPayer?: boolean;
   /** The contact for payers on their receipts. */
   readonly contact?: string;
   /** The language of emailed receipts, if the payer's is not known. */

@@ -205,6 +205,8 @@ export const recurringSettings: Codec<RecurringSettings> = object({
   periodRule: optional(oneOf('warn', 'refuse')),
   requireConsentEvidence: optional(flag),
   needsApiKey: optional(flag),
+  pauseByPayer: optional(flag),
+  newCardByPayer: optional(flag),
   contact: optional(text),
   language: optional(receiptLanguage),
 });

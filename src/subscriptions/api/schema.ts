@@ -214,7 +214,7 @@ function scheduleBody({ terms, schedule: laidOut }: Subscription) {
   };
 }
 
-function isoOf({ count, unit }: Every): string {
+export function isoOf({ count, unit }: Every): string {
   return `P${count}${unit}`;
 }
 

@@ -736,6 +736,12 @@ export const expectations: Record<string, Row> = {
     toKey: always(noSubscription),
     toOtherTokens: unauthorized,
   },
+  createSubscriptionLink: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/links`),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
   chargeSubscriptionPeriod: {
     scope: 'subscriptions:write',
     request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/periods/1/charge`, {}),

@@ -200,6 +200,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     metadata,
   });
   const subscriptionUrl = `${processing}/subscriptions/${subscription.id}`;
+  await post(`${subscriptionUrl}/links`);
   await post(`${subscriptionUrl}/cancel`, { when: 'periodEnd', by: 'payer' });
   await post(`${subscriptionUrl}/pause`, { resumesAt: '2027-01-01T00:00:00Z', openPeriods: 'keepTrying' });
   // The bank declines this price.

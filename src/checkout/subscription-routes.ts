@@ -1,0 +1,107 @@
+// Serves the page on which a payer looks after a subscription. To pay and to change the card, it leads to the checkout.
+import type { FastifyInstance } from 'fastify';
+import type { Merchants } from '../merchants/merchants.ts';
+import type { AccessTokens } from '../platform/keys/access-token.ts';
+import type { Logger } from '../platform/log.ts';
+import type { AmountRule } from '../receipts/domain/terms.ts';
+import type { PayerView } from '../subscriptions/domain/payer-acts.ts';
+import { payerPath, type NewCardTerms, type PayerPages } from '../subscriptions/port.ts';
+import type { Locale } from './domain/checkout-request.ts';
+import type { Brand } from './domain/page-parts.ts';
+import { noSubscriptionParts, subscriptionParts } from './domain/subscription/subscription-page.ts';
+import { addPlainPage } from './plain-page.ts';
+
+export type SubscriptionPorts = {
+  readonly log: Pick<Logger, 'error'>;
+  readonly tokens: Pick<AccessTokens, 'issue'>;
+  readonly merchants: Pick<Merchants, 'shop'>;
+  readonly payerPages: PayerPages;
+  readonly publicUrl: () => string;
+  readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
+};
+
+type Found = { readonly view: PayerView; readonly address: string };
+
+export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionPorts): void {
+  const { log, merchants, payerPages, publicUrl, brandOf } = ports;
+  addPlainPage<Found>(app, log, {
+    path: payerPath,
+    view: 'subscription',
+    shows: 'subscriptionPage',
+    acts: 'changeByPayer',
+    style: 'checkout',
+    async find({ id, secret }) {
+      const view = await payerPages.open(id, secret);
+      return view && { view, address: `${publicUrl()}${payerPath}/${id}/${secret}` };
+    },
+    async partsOf(found, { said }, locale) {
+      if (!found) return noSubscriptionParts(locale);
+      const { terms } = found.view.subscription;
+      const shop = await merchants.shop(terms.partyId, terms.shopId);
+      if (!shop) throw new Error(`Shop ${terms.shopId} not found.`);
+      const brand = await brandOf(terms);
+      const shown = {
+        ...found.view,
+        shop: shop.name,
+        isTest: !shop.livemode,
+        brand,
+        token: payerPages.tokenOf(found.view),
+        ...(said === 'outdated' || said === 'refused' ? { said: said as typeof said } : {}),
+      };
+      return { ...subscriptionParts(shown, locale), brand };
+    },
+    async act({ view, address }, form, locale) {
+      const wish = { act: form.get('act') ?? '', token: form.get('token') ?? '' };
+      const outcome = await payerPages.act(view, wish);
+      const to = { view, locale, address, ports };
+      switch (outcome.did) {
+        case 'pay':
+          return checkoutOf('invoice', outcome.invoiceId, to);
+        case 'newCard':
+          return checkoutOf('customer', view.subscription.terms.customerId, to, termsIn(outcome.terms));
+        case 'outdated':
+        case 'refused':
+          return `?${new URLSearchParams({ locale, said: outcome.did }).toString()}`;
+        default:
+          return undefined;
+      }
+    },
+  });
+}
+
+/** Relative, so that the payer stays on the host they came to. */
+function checkoutOf(
+  kind: 'invoice' | 'customer',
+  entityId: string,
+  {
+    view: { subscription },
+    locale,
+    address,
+    ports: { tokens },
+  }: { view: PayerView; locale: Locale; address: string; ports: Pick<SubscriptionPorts, 'tokens'> },
+  terms: Record<string, string> = {},
+): string {
+  const { partyId } = subscription.terms;
+  const token = tokens.issue({ kind, entityId, partyId, isFor: 'checkout' });
+  const query = new URLSearchParams({
+    [`${kind}ID`]: entityId,
+    [`${kind}AccessToken`]: token,
+    locale,
+    redirectUrl: address,
+    cancelUrl: address,
+    ...terms,
+  });
+  return `../../checkout?${query.toString()}`;
+}
+
+function termsIn({ schedule, amountRule }: NewCardTerms): Record<string, string> {
+  return {
+    ...(schedule === undefined ? {} : { recurringSchedule: schedule }),
+    ...(amountRule ? { recurringAmountRule: ruleText(amountRule) } : {}),
+  };
+}
+
+/** As the checkout reads it. */
+function ruleText(rule: AmountRule): string {
+  return `${rule.kind}:${rule.kind === 'variable' ? rule.text : rule.amountMinor}`;
+}

@@ -1,0 +1,93 @@
+// What payers may do with their subscription on its page, and the next charge that the page names.
+import type { CardDetails } from '../../cards/domain/card.ts';
+import type { Instant } from '../../clock.ts';
+import { accept, type Outcome } from '../../refusal.ts';
+import { decideCancel, decidePause, decideResume, decideUncancel, type NewIds } from './commands.ts';
+import { upcoming } from './period-rows.ts';
+import { nextAction, type Period, type Subscription, type SubscriptionFact } from './subscription.ts';
+
+export const payerActs = ['pay', 'newCard', 'pause', 'resume', 'end', 'takeBack'] as const;
+export type PayerAct = (typeof payerActs)[number];
+type Change = Exclude<PayerAct, 'pay' | 'newCard'>;
+
+/** What the shop has not switched off. Payers can always end a subscription. */
+export type PayerMay = { readonly pause: boolean; readonly changeCard: boolean };
+
+/** What the page offers. A payer resumes and takes back only what a payer has done: the merchant has reasons of their own. */
+export function actsOf(subscription: Subscription, may: PayerMay, now: Instant): readonly PayerAct[] {
+  const { phase, pause, endsAfter, parkedFor, latest } = subscription;
+  if (phase === 'ended') return [];
+  const isMoving = parkedFor === undefined;
+  const offered: Readonly<Record<PayerAct, boolean>> = {
+    pay: payableInvoice(subscription) !== undefined,
+    newCard: may.changeCard && phase !== 'incomplete',
+    pause: may.pause && isMoving && phase === 'running' && !endsAfter,
+    resume: isMoving && phase === 'paused' && pause?.by === 'payer',
+    end: !endsAfter,
+    takeBack: endsAfter?.reason === 'payer' && latest !== undefined && latest.endsAt > now,
+  };
+  return payerActs.filter((act) => offered[act]);
+}
+
+/** Of the oldest unpaid period. While a charge of it is at the bank, nothing else can pay it. */
+export function payableInvoice({ open: [oldest] }: Subscription): string | undefined {
+  return oldest?.charging === undefined ? oldest?.invoiceId : undefined;
+}
+
+/** The same decisions as the merchant's, with the payer as the cause. What is not offered is done already, and changes nothing. */
+export function decideForPayer(
+  subscription: Subscription,
+  act: Change,
+  { may, invoiceId }: { readonly may: PayerMay } & Pick<NewIds, 'invoiceId'>,
+  now: Instant,
+): Outcome<
+  readonly SubscriptionFact[],
+  'invalidSubscriptionStatus' | 'invalidRequest' | 'subscriptionChargePending'
+> {
+  if (!actsOf(subscription, may, now).includes(act)) return accept([]);
+  const by = 'payer';
+  switch (act) {
+    case 'pause':
+      return decidePause(subscription, { by, openPeriods: 'keepTrying', invoiceId }, now);
+    case 'resume':
+      return decideResume(subscription, { invoiceId }, now);
+    case 'end':
+      return decideCancel(subscription, { by, when: 'periodEnd' });
+    case 'takeBack':
+      return decideUncancel(subscription, now);
+  }
+}
+
+export type NextCharge = { readonly at: Instant; readonly amountMinor: bigint };
+
+/** Undefined while none is planned: a person or a bank decides first, or the subscription ends. */
+export function nextChargeOf(subscription: Subscription): NextCharge | undefined {
+  const { open, parkedFor } = subscription;
+  if (parkedFor !== undefined) return undefined;
+  const next = nextAction(subscription);
+  if (next?.does === 'charge') {
+    const period = open.find(({ number }) => number === next.number);
+    return period && { at: next.at, amountMinor: period.amountMinor };
+  }
+  if (open.length > 0) return undefined;
+  // A trial and a period that credit pays cost nothing.
+  const charged = upcoming(subscription, 12).find(({ amountMinor }) => amountMinor > 0n);
+  return charged && { at: charged.dueAt, amountMinor: charged.amountMinor };
+}
+
+/** A subscription as its payer sees it. */
+export type PayerView = {
+  readonly subscription: Subscription;
+  /** Of the row. The page's buttons act on what it shows, and on nothing newer. */
+  readonly version: number;
+  /** The last ones, newest first. */
+  readonly periods: readonly Period[];
+  /** The saved card that is charged. */
+  readonly card?: CardDetails;
+  /** An ISO 8601 period. */
+  readonly schedule: string;
+  readonly nextCharge?: NextCharge;
+  readonly may: PayerMay;
+  readonly acts: readonly PayerAct[];
+  readonly now: Instant;
+};

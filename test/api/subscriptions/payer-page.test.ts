@@ -1,0 +1,293 @@
+// The page on which payers look after their subscription: who may open it, what it does, and that it does it once.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findSettings, storeSettings } from '../../../src/recurring/store/settings.ts';
+import type { Merchant } from '../../support/service/test-service.ts';
+import { payerPage } from '../../support/subscriptions/payer-page.ts';
+import {
+  subscriptionsUrl,
+  subscriptionWorld,
+  type SubscriptionWorld,
+} from '../../support/subscriptions/subscription-world.ts';
+import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import { connectionBreaks } from '../../support/worlds/recurring.ts';
+
+const good = '4242424242424242';
+/** Approved for the payer, and declined as expired without them. */
+const expired = '4000000000549990';
+const dayMs = 86_400_000;
+
+let world: CustomerWorld;
+let subscriptions: SubscriptionWorld;
+let page: ReturnType<typeof payerPage>;
+
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  subscriptions = subscriptionWorld(world);
+  page = payerPage(world.service);
+});
+afterAll(() => world.close());
+
+async function started(more: Record<string, unknown> = {}, card = good) {
+  const by = await world.createMerchant();
+  const customer = await world.createCustomer({}, by);
+  await world.bound(customer, card);
+  const { body } = await subscriptions.create(by, customer.id, more);
+  await subscriptions.settle();
+  const id: string = body.id;
+  const link = await page.linkTo(by, id);
+  return { by, customer, id, link, get: () => subscriptions.get(by, id) };
+}
+const act = (by: Merchant, id: string, verb: string, body: unknown) =>
+  subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/${verb}`, body);
+
+async function daysLater(by: Merchant, days: number): Promise<void> {
+  const { body } = await subscriptions.call(by, 'GET', '/sandbox/clock');
+  await subscriptions.moveTo(by, new Date(Date.parse(body.now) + days * dayMs).toISOString());
+}
+async function factsOf(id: string): Promise<string[]> {
+  const { rows } = await world.service.database.withClient((client) =>
+    client.query(
+      `select fact ->> 'type' as type from event, json_array_elements(facts) with ordinality as one (fact, place)
+       where aggregate = 'subscription' and aggregate_id = $1 order by sequence, place`,
+      [id],
+    ),
+  );
+  return rows.map(({ type }: { type: string }) => type);
+}
+
+describe('a link', () => {
+  test('is valid for 30 days, and then opens the page of any wrong link', async () => {
+    const { by, id, link } = await started({ every: 'P1Y' });
+    const { status, body } = await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/links`);
+    expect(status).toBe(201);
+    const { body: clock } = await subscriptions.call(by, 'GET', '/sandbox/clock');
+    const days = (Date.parse(body.expiresAt) - Date.parse(clock.now)) / dayMs;
+    expect(days).toBeGreaterThan(29.9);
+    expect(days).toBeLessThanOrEqual(30);
+    expect(link).not.toContain('4242');
+    expect((await page.open(link)).status).toBe(200);
+    await daysLater(by, 29);
+    expect((await page.open(link)).status).toBe(200);
+    await daysLater(by, 1.1);
+    const dead = await page.open(link);
+    expect(dead.status).toBe(404);
+    for (const wrong of [
+      link.slice(0, -1),
+      link.replace(id, 'none'),
+      link.replace(/\d+(?=\.)/, (seconds) => String(Number(seconds) + dayMs)),
+      `/subscription/${id}/%00`,
+      `/subscription/${id}/1.1.a`,
+    ])
+      expect(await page.open(wrong)).toEqual(dead);
+  });
+
+  test('opens no other subscription, of the same merchant or another', async () => {
+    const [one, other] = [await started(), await started()];
+    const secret = one.link.split('/').at(-1);
+    expect((await page.open(`/subscription/${other.id}/${secret}`)).status).toBe(404);
+    const url = `${subscriptionsUrl}/${one.id}/links`;
+    expect(await subscriptions.call(other.by, 'POST', url)).toMatchObject({
+      status: 404,
+      body: { message: 'Subscription not found' },
+    });
+  });
+
+  test('that a mail scanner opens changes nothing, whatever is in its query', async () => {
+    const { id, link } = await started();
+    const before = await factsOf(id);
+    const { token } = await page.open(link);
+    await page.open(`${link}?act=end&token=${token}`);
+    await subscriptions.settle();
+    expect(await factsOf(id)).toEqual(before);
+  });
+});
+
+describe('a button', () => {
+  test('pauses and resumes; the merchant may resume it too, and the payer never what the merchant paused', async () => {
+    const { by, id, link, get } = await started();
+    expect((await page.open(link)).acts).toEqual(['newCard', 'pause', 'end']);
+    expect(await page.does(link, 'pause')).toBe(link);
+    expect(await get()).toMatchObject({ status: 'paused', pausedBy: 'payer' });
+    expect((await page.open(link)).acts).toEqual(['resume', 'newCard', 'end']);
+    await page.does(link, 'resume');
+    expect(await get()).toMatchObject({ status: 'active' });
+    await page.does(link, 'pause');
+    expect((await act(by, id, 'resume', undefined)).status).toBe(200);
+    await act(by, id, 'pause', {});
+    const shown = await page.open(link);
+    expect(shown.acts).toEqual(['newCard', 'end']);
+    await page.click(link, 'resume', shown);
+    expect(await get()).toMatchObject({ status: 'paused', pausedBy: 'merchant' });
+  });
+
+  test('ends at the end of the period, once in two tabs and by a double click, until it is taken back', async () => {
+    const { by, id, link, get } = await started();
+    const [tab, other] = [await page.open(link), await page.open(link)];
+    await Promise.all([tab, other, tab].map((each) => page.click(link, 'end', each)));
+    expect((await factsOf(id)).filter((type) => type === 'end_scheduled')).toHaveLength(1);
+    expect(await get()).toMatchObject({ status: 'active', endsAfterPeriod: 1 });
+    expect((await page.open(link)).acts).toEqual(['takeBack', 'newCard']);
+    await page.does(link, 'takeBack');
+    expect(await get()).not.toHaveProperty('endsAfterPeriod');
+    await page.does(link, 'end');
+    await daysLater(by, 32);
+    expect(await get()).toMatchObject({ status: 'ended', endReason: 'payer' });
+    expect((await subscriptions.periods(by, id)).map(({ outcome }) => outcome)).toEqual(['paid']);
+  });
+
+  test('does not take back what the merchant ends', async () => {
+    const { by, id, link, get } = await started();
+    const before = await page.open(link);
+    await act(by, id, 'cancel', { when: 'periodEnd' });
+    expect((await page.open(link)).acts).toEqual(['newCard']);
+    for (const wish of ['end', 'takeBack']) await page.click(link, wish, before);
+    expect(await get()).toMatchObject({ endsAfterPeriod: 1 });
+    expect((await factsOf(id)).at(-1)).toBe('end_scheduled');
+  });
+
+  test('of a page that shows an older state asks to look again', async () => {
+    const { link, get } = await started();
+    const old = await page.open(link);
+    await page.does(link, 'pause');
+    await page.does(link, 'resume');
+    const to = await page.click(link, 'pause', old);
+    expect(to).toBe(`${link}?locale=en&said=outdated`);
+    expect((await page.open(to)).html).toContain('Something has changed since you opened the page.');
+    expect(await get()).toMatchObject({ status: 'active' });
+  });
+
+  test('needs the token of its page', async () => {
+    const { id, link } = await started();
+    const foreign = await page.open((await started()).link);
+    const before = await factsOf(id);
+    const { token } = await page.open(link);
+    for (const wrong of ['', '1.1.a', foreign.token, `9${token}`, token.slice(0, -1)])
+      for (const wish of ['pause', 'end', 'pay', 'newCard', 'resume', 'none'])
+        expect(await page.click(link, wish, { token: wrong })).toBe(link);
+    expect(await factsOf(id)).toEqual(before);
+  });
+
+  test('that the shop switches off is neither shown nor works', async () => {
+    const { by, id, link } = await started();
+    const before = await page.open(link);
+    const shop = { partyId: by.partyId, shopId: 'TEST' };
+    const { database } = world.service;
+    await storeSettings(database, shop, {
+      ...(await findSettings(database, shop)),
+      pauseByPayer: false,
+      newCardByPayer: false,
+    });
+    expect((await page.open(link)).acts).toEqual(['end']);
+    const facts = await factsOf(id);
+    for (const wish of ['pause', 'newCard']) expect(await page.click(link, wish, before)).toBe(link);
+    expect(await factsOf(id)).toEqual(facts);
+  });
+});
+
+describe('the way to the checkout', () => {
+  const queryOf = (to: string) => {
+    const { pathname, searchParams } = new URL(to, 'http://payer');
+    expect(pathname).toBe('/checkout');
+    return searchParams;
+  };
+  async function pay(query: URLSearchParams, card = good) {
+    const token = query.get('invoiceAccessToken') ?? '';
+    const resource = await world.tokenize(card, token);
+    const payer = {
+      payerType: 'PaymentResourcePayer',
+      paymentToolToken: resource.token,
+      paymentSession: resource.session,
+      contactInfo: {},
+    };
+    const url = `/v2/processing/invoices/${query.get('invoiceID')}/payments`;
+    const body = { flow: { type: 'PaymentFlowInstant' }, payer };
+    return world.service.call('POST', url, { token, body });
+  }
+
+  test('pays what is open, and the subscription continues', async () => {
+    const { link, get } = await started({}, expired);
+    expect((await page.open(link)).acts).toEqual(['pay', 'newCard', 'pause', 'end']);
+    const query = queryOf(await page.does(link, 'pay'));
+    expect(new URL(query.get('redirectUrl') ?? '').pathname).toBe(link);
+    expect((await pay(query)).status).toBe(201);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+    expect((await page.open(link)).acts).toEqual(['newCard', 'pause', 'end']);
+  });
+
+  test('captures once, if the payer pays in two tabs while Mandate tries', async () => {
+    const { by, id, link, get } = await started({}, expired);
+    const query = queryOf(await page.does(link, 'pay'));
+    await Promise.all([pay(query), act(by, id, 'periods/1/charge', {}), pay(query)]);
+    await subscriptions.settle();
+    // The try of Mandate fails. If it came first, it has kept the payer out.
+    await pay(query);
+    await subscriptions.settle();
+    const made = await subscriptions.payments(by, query.get('invoiceID') ?? '');
+    expect(made.filter(({ status }) => status === 'captured')).toHaveLength(1);
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+  });
+
+  test('takes no payment while a try is at the bank', async () => {
+    const { by, link, get } = await started({ items: [{ product: 'Tea', price: connectionBreaks }] });
+    const [{ invoiceID, isCharging }] = (await get()).openPeriods;
+    expect(isCharging).toBe(true);
+    const shown = await page.open(link);
+    expect(shown.acts).toEqual(['newCard', 'pause', 'end']);
+    expect(shown.html).toContain('A charge is at your bank.');
+    expect(await page.click(link, 'pay', shown)).toBe(link);
+    const url = `/v2/processing/invoices/${invoiceID}/access-tokens?for=checkout`;
+    const { payload: invoiceAccessToken } = (await subscriptions.call(by, 'POST', url)).body;
+    expect(await pay(new URLSearchParams({ invoiceID, invoiceAccessToken }))).toMatchObject({
+      body: { code: 'invoicePaymentPending' },
+    });
+    await daysLater(by, 2);
+    const made = await subscriptions.payments(by, invoiceID);
+    expect(made.filter(({ status }) => status === 'captured').length).toBeLessThanOrEqual(1);
+    expect((await world.book()).filter((one) => one.operationId.startsWith(`${invoiceID}.`)).length).toBe(
+      made.filter(({ status }) => status === 'captured').length,
+    );
+  });
+
+  test('saves another card on the terms of the subscription, which is charged at once', async () => {
+    const { customer, link, get } = await started({}, expired);
+    const query = queryOf(await page.does(link, 'newCard'));
+    expect(Object.fromEntries(query)).toMatchObject({
+      customerID: customer.id,
+      recurringSchedule: 'P1M',
+      recurringAmountRule: 'fixed:49900',
+      locale: 'en',
+    });
+    await world.bound({ id: customer.id, token: query.get('customerAccessToken') ?? '' }, good);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+    expect((await page.open(link)).html).toContain('Visa •••• 4242');
+  });
+
+  test('asks for enough for all subscriptions that share the card', async () => {
+    const { by, customer, link } = await started();
+    await subscriptions.create(by, customer.id, { items: [{ product: 'Coffee', price: 99_900 }] });
+    const query = queryOf(await page.does(link, 'newCard'));
+    expect([query.get('recurringSchedule'), query.get('recurringAmountRule')]).toEqual([null, 'upTo:99900']);
+  });
+});
+
+test('hostile texts are shown as text, and a page of a long life is below 20 KB', async () => {
+  const product = '<script>alert(1)</script>"\'&';
+  const { by, link, get } = await started({
+    items: [{ product, price: 49_900 }],
+    every: 'P1W',
+    chargeFrom: '00:00',
+    chargeUntil: '00:01',
+  });
+  await page.does(link, 'end');
+  await page.does(link, 'takeBack');
+  await daysLater(by, 7 * 13);
+  const again = await page.linkTo(by, (await get()).id);
+  const { html } = await page.open(`${again}?locale=ru&said=%3Cb%3E`);
+  expect(html).not.toContain('<script');
+  expect(html).not.toContain('<b>');
+  expect(html).toContain('&#60;script&#62;alert(1)');
+  expect(html.match(/<li>/g)).toHaveLength(12);
+  expect(Buffer.byteLength(html)).toBeLessThanOrEqual(20_000);
+});
