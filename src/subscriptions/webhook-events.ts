@@ -73,6 +73,7 @@ function payload(subscription: Subscription): Record<string, unknown> {
     id: terms.id,
     shopID: terms.shopId,
     customerID: terms.customerId,
+    firstInvoiceID: terms.firstInvoice?.id,
     externalID: terms.externalId,
     status: statusOf(subscription),
     paidThrough,

@@ -12,8 +12,8 @@ import {
   ExternalID,
   Metadata,
 } from '../../platform/http/schemas.ts';
-import type { Every } from '../../retry-rules/domain/periods.ts';
 import type { Upcoming } from '../domain/period-rows.ts';
+import { isoOf } from '../domain/schedule.ts';
 import { nextAction, statusOf, type Period, type Subscription } from '../domain/subscription.ts';
 
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
@@ -76,7 +76,12 @@ const policyMembers = {
 export const SubscriptionParams = Type.Object(
   {
     externalID: Type.Optional(ExternalID),
-    customerID: { ...EntityID, description: 'A customer who is `ready`.' },
+    customerID: Type.Optional({ ...EntityID, description: 'A customer who is `ready`.' }),
+    shopID: Type.Optional({ ...EntityID, description: 'Instead of `customerID`: the payer starts it with a payment.' }),
+    firstAmount: Type.Optional({
+      ...Amount,
+      description: 'With `shopID`: what that payment costs. Without it, the first period.',
+    }),
     items: CartParams,
     ...scheduleMembers,
     ...policyMembers,
@@ -109,7 +114,11 @@ export const SubscriptionSchema = Type.Object(
   {
     id: EntityID,
     shopID: EntityID,
-    customerID: EntityID,
+    customerID: Type.Optional(EntityID),
+    firstInvoiceID: Type.Optional({
+      ...EntityID,
+      description: 'Paid with `makeRecurrent` within 24 hours, it starts the subscription.',
+    }),
     externalID: Type.Optional(ExternalID),
     createdAt: DateTime,
     status: Type.Enum([...statuses]),
@@ -164,7 +173,6 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
   return {
     id,
     shopID: shopId,
-    customerID: customerId,
     createdAt,
     status: statusOf(subscription),
     items: cartBody(items),
@@ -184,6 +192,8 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
     })),
     metadata: (metadata ?? {}) as Record<string, unknown>,
     ...defined({
+      customerID: customerId,
+      firstInvoiceID: terms.firstInvoice?.id,
       externalID: externalId,
       paidThrough,
       nextActionAt: next?.at,
@@ -212,10 +222,6 @@ function scheduleBody({ terms, schedule: laidOut }: Subscription) {
       periods: ends && 'periods' in ends ? ends.periods : undefined,
     }),
   };
-}
-
-function isoOf({ count, unit }: Every): string {
-  return `P${count}${unit}`;
 }
 
 export function upcomingBody(period: Upcoming): Static<typeof UpcomingSchema> {

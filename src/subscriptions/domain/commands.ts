@@ -3,6 +3,7 @@ import { earliest, latest, laterBy, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
+import type { PaymentRef } from '../../recurring/domain/series.ts';
 import { dateText, isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { checkPolicy } from './dunning.ts';
@@ -103,14 +104,16 @@ function scheduleOfPayment(terms: SubscriptionTerms, now: Instant): Schedule {
 /** The payer's own payment is that of the first period, whatever it cost. */
 export function decideFirstPaymentCaptured(
   subscription: Subscription,
-  { invoiceId, amountMinor }: { readonly invoiceId: string; readonly amountMinor: bigint },
+  {
+    invoiceId,
+    amountMinor,
+    parent,
+  }: { readonly invoiceId: string; readonly amountMinor: bigint; readonly parent?: PaymentRef },
   now: Instant,
 ): Outcome<Facts, 'invalidSubscriptionStatus'> {
   if (subscription.phase !== 'incomplete') return wrongPhase(subscription);
-  const started = {
-    type: 'subscription_started',
-    schedule: scheduleOfPayment(subscription.terms, now),
-  } as const;
+  const schedule = scheduleOfPayment(subscription.terms, now);
+  const started = { type: 'subscription_started', schedule, ...defined({ parent }) } as const;
   const [first] = createDue(evolveAll(subscription, [started], now), now, invoiceId);
   if (!first) throw new Error('The first period is due when the subscription starts.');
   const period = { ...first.period, invoiceId, amountMinor, outcome: 'paid' } as const;
@@ -165,9 +168,10 @@ export function decidePaid(
   number: number,
   by: 'charge' | 'payer' | 'elsewhere',
   now: Instant,
+  parent?: PaymentRef,
 ): Facts {
   if (!openPeriod(subscription, number)) return [];
-  return settled(subscription, [{ type: 'period_paid', number, by }], now);
+  return settled(subscription, [{ type: 'period_paid', number, by, ...defined({ parent }) }], now);
 }
 
 /** The merchant charges or closes it, as any period that was missed. After the end it stays unpaid. */
