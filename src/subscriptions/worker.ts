@@ -16,6 +16,7 @@ import {
 import { allOrNothing } from '../platform/database/all-or-nothing.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
+import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
@@ -120,7 +121,10 @@ async function heardOf(
 ): Promise<readonly SubscriptionFact[]> {
   if (subscription.phase === 'incomplete') return heardOfStart(deps.db, subscription, now);
   const ended = await endOfOldest(deps, subscription, now);
-  return ended.length > 0 ? ended : heardOfCard(deps.db, subscription, now);
+  if (ended.length > 0) return ended;
+  return subscription.terms.customerId === undefined
+    ? heardOfConsent(deps, subscription)
+    : heardOfCard(deps.db, subscription.terms.customerId, subscription, now);
 }
 
 /** The payer has paid the first invoice. */
@@ -137,13 +141,23 @@ async function heardOfStart(
   return started?.ok ? started.value : [];
 }
 
+/** The payer has revoked the consent of the payment that charges follow. */
+async function heardOfConsent(
+  { db, consents }: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
+  subscription: Subscription,
+): Promise<readonly SubscriptionFact[]> {
+  const { parent } = subscription;
+  const consent = parent && (await consents.find(db, seriesIdOf(parent)));
+  return consent?.series.state.name === 'withdrawn' ? decideConsentEnded(subscription, 'payer') : [];
+}
+
 async function heardOfCard(
   db: Database,
+  customerId: string,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
-  const { customerId } = subscription.terms;
-  const card = customerId === undefined ? undefined : await findActiveCard(db, customerId);
+  const card = await findActiveCard(db, customerId);
   if (!card) return [];
   if (card.bindingId !== undefined) return decideNewCard(subscription, card.bindingId, now);
   // The last card was revoked, and the consent with it, or the customer is deleted.

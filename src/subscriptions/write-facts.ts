@@ -62,7 +62,12 @@ export async function writeFacts(
   const { firstInvoice, partyId } = after.terms;
   // The payer can no longer start it with a payment.
   if (firstInvoice && before.subscription.phase === 'incomplete' && after.phase === 'ended')
-    isPaying = !(await rescindInvoice(tx, { partyId, invoiceId: firstInvoice.id }, 'subscription ended', now));
+    isPaying = !(await rescindInvoice(
+      tx,
+      { partyId, invoiceId: firstInvoice.id },
+      'subscription ended',
+      now,
+    ));
   const periods = [...before.subscription.open, ...before.subscription.missed];
   for (const fact of facts) {
     if (fact.type === 'period_created') {

@@ -77,7 +77,10 @@ export const SubscriptionParams = Type.Object(
   {
     externalID: Type.Optional(ExternalID),
     customerID: Type.Optional({ ...EntityID, description: 'A customer who is `ready`.' }),
-    shopID: Type.Optional({ ...EntityID, description: 'Instead of `customerID`: the payer starts it with a payment.' }),
+    shopID: Type.Optional({
+      ...EntityID,
+      description: 'Instead of `customerID`: the payer starts it with a payment.',
+    }),
     firstAmount: Type.Optional({
       ...Amount,
       description: 'With `shopID`: what that payment costs. Without it, the first period.',
