@@ -1763,6 +1763,14 @@ create table subscription_invoice (
   constraint subscription_invoice_pkey primary key (invoice_id)
 );
 
+create table subscription_key (
+  party_id id not null,
+  owner_id id not null,
+  unique_key text collate "C" not null,
+  subscription_id id not null,
+  constraint subscription_key_pkey primary key (party_id, owner_id, unique_key)
+);
+
 create table subscription_period (
   subscription_id id not null,
   number integer not null,

@@ -75,6 +75,7 @@ function payload(subscription: Subscription): Record<string, unknown> {
     customerID: terms.customerId,
     firstInvoiceID: terms.firstInvoice?.id,
     externalID: terms.externalId,
+    uniqueKey: terms.uniqueKey,
     status: statusOf(subscription),
     paidThrough,
     resumesAt: pause?.resumesAt,

@@ -16,6 +16,7 @@ import {
   type SubscriptionFact,
 } from './domain/subscription.ts';
 import { storeFacts, type StoredSubscription } from './store/subscriptions.ts';
+import { releaseUniqueKey } from './store/unique-keys.ts';
 
 /** Longer than a retry schedule, so that a payer can still pay what is unpaid. */
 const invoiceLifeMs = 400 * 24 * 3_600_000;
@@ -55,6 +56,8 @@ export async function writeFacts(
   const after = evolveAll(before.subscription, facts, now);
   const written = await storeFacts(tx, before, facts, { after, wakeAt: wakeTimeOf(after, now), now });
   if (!written) return undefined;
+  if (after.phase === 'ended' && before.subscription.phase !== 'ended')
+    await releaseUniqueKey(tx, after.terms);
   // A payment locks the series of its card first, and then its invoice.
   for (const invoiceId of endedObligations(before.subscription, facts))
     await endObligation(tx, { partyId: after.terms.partyId, invoiceId }, charging, now);

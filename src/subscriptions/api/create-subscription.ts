@@ -25,6 +25,7 @@ import { sumOf } from '../domain/proration.ts';
 import { checkSchedule } from '../domain/schedule.ts';
 import { evolve, evolveAll, nextAction, type SubscriptionTerms } from '../domain/subscription.ts';
 import { findSubscriptionByExternalId, storeNewSubscription } from '../store/subscriptions.ts';
+import { claimUniqueKey } from '../store/unique-keys.ts';
 import { invoiceFirst } from '../write-facts.ts';
 import {
   itemsOf,
@@ -65,6 +66,7 @@ export const createSubscription = endpoint({
     'invalidInvoiceCart',
     ...chargeRefusals,
     ...tradingRefusals,
+    'subscriptionKeyTaken',
     'externalIDConflict',
   ],
   handle: async ({ caller, body, now }, deps: Deps) => {
@@ -112,6 +114,9 @@ async function make(
   const wakeAt = nextAction(subscription)?.at;
   if (!(await storeNewSubscription(db, subscription, decision.value, wakeAt, fingerprint)))
     return 'versionConflict';
+  const key = await claimUniqueKey(db, terms.value);
+  if (key === 'versionConflict') return key;
+  if (key !== 'claimed') return refuse('subscriptionKeyTaken', { details: { id: key.takenBy } });
   await invoiceFirst(db, subscription, now, merchants);
   db.afterCommit(() => jobs.wake());
   return accept(subscriptionBody(subscription));
@@ -193,7 +198,13 @@ function termsOf(
     catchUp: body.catchUp ?? 'current',
     dunning,
     trialWithoutCard: ifUnpaid,
-    ...defined({ customerId: body.customerID, externalId: body.externalID, metadata: body.metadata }),
+    ...defined({
+      customerId: body.customerID,
+      firstPeriod: body.continuesWith,
+      externalId: body.externalID,
+      uniqueKey: body.uniqueKey,
+      metadata: body.metadata,
+    }),
   });
 }
 

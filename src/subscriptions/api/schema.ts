@@ -60,6 +60,26 @@ const scheduleMembers = {
   ),
 };
 
+/** Names of the API for what a subscription is created with. */
+const startMembers = {
+  uniqueKey: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 40,
+      description: 'The customer, or without one the shop, has one subscription with it that has not ended.',
+    }),
+  ),
+  continuesWith: Type.Optional(
+    Type.Object(
+      { number: Type.Integer({ minimum: 1, maximum: 100_000 }), startsOn: LocalDate },
+      {
+        title: 'NextPeriod',
+        description: 'Of a subscription that ran elsewhere: the first period that is charged here.',
+      },
+    ),
+  ),
+};
+
 const policyMembers = {
   catchUp: Type.Optional(
     Type.Enum([...catchUps], {
@@ -86,6 +106,7 @@ export const SubscriptionParams = Type.Object(
       description: 'With `shopID`: what that payment costs. Without it, the first period.',
     }),
     items: CartParams,
+    ...startMembers,
     ...scheduleMembers,
     ...policyMembers,
     metadata: Type.Optional(Metadata),
@@ -127,6 +148,7 @@ export const SubscriptionSchema = Type.Object(
     status: Type.Enum([...statuses]),
     items: CartSchema,
     currency: CurrencyCode,
+    ...startMembers,
     ...scheduleMembers,
     ...policyMembers,
     paidThrough: Type.Optional({ ...DateTime, description: 'The end of the last paid period.' }),
@@ -198,6 +220,8 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       customerID: customerId,
       firstInvoiceID: terms.firstInvoice?.id,
       externalID: externalId,
+      uniqueKey: terms.uniqueKey,
+      continuesWith: terms.firstPeriod,
       paidThrough,
       nextActionAt: next?.at,
       endsAfterPeriod: endsAfter?.number,

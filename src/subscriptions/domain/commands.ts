@@ -4,7 +4,7 @@ import { defined } from '../../defined.ts';
 import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { PaymentRef } from '../../recurring/domain/series.ts';
-import { dateText, isDate } from '../../retry-rules/domain/calendar.ts';
+import { dateText, dayOfDate, isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { checkPolicy } from './dunning.ts';
 import { momentOnDay } from './day-window.ts';
@@ -45,10 +45,10 @@ export function decideCreate(
 ): Outcome<Facts, 'invalidRequest' | 'invalidDunningPolicy'> {
   const items = checkItems(terms.items);
   if (!items.ok) return items;
-  const imported = checkImport(terms);
-  if (!imported.ok) return imported;
   const scheduled = checkSchedule(terms.schedule);
   if (!scheduled.ok) return scheduled;
+  const imported = checkImport(terms, now);
+  if (!imported.ok) return imported;
   const policy = checkPolicy(terms.dunning, terms.schedule.every, now);
   if (!policy.ok) return policy;
   const schedule = scheduleFrom(terms, now);
@@ -60,14 +60,23 @@ export function decideCreate(
   );
 }
 
-function checkImport({ firstPeriod, startsWith }: SubscriptionTerms): Outcome<undefined, 'invalidRequest'> {
+/** So long after its start a period is still charged here, and so long before it a period is agreed. */
+const importDays = { back: 366, ahead: 3_660 };
+
+function checkImport(
+  { firstPeriod, startsWith, schedule: { zone } }: SubscriptionTerms,
+  now: Instant,
+): Outcome<undefined, 'invalidRequest'> {
   if (!firstPeriod) return accept(undefined);
   const wrong = (hint: string) => refuse('invalidRequest', { hint });
-  if (startsWith !== 'savedCard') return wrong('`firstPeriod` needs a saved card.');
+  if (startsWith !== 'savedCard') return wrong('`continuesWith` needs `customerID`.');
   const { number, startsOn } = firstPeriod;
-  return Number.isSafeInteger(number) && number >= 1 && isDate(startsOn)
+  if (!Number.isSafeInteger(number) || number < 1 || !isDate(startsOn))
+    return wrong('`continuesWith` needs a number from 1 on, and a date.');
+  const days = dayOfDate(startsOn) - localDayOf(now, zone);
+  return days >= -importDays.back && days <= importDays.ahead
     ? accept(undefined)
-    : wrong('`firstPeriod` needs a number from 1 on, and a date.');
+    : wrong('`continuesWith.startsOn` must be of the last 366 or the next 3,660 days.');
 }
 
 export function checkItems(items: readonly Item[]): Outcome<readonly Item[], 'invalidRequest'> {

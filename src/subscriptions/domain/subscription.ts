@@ -46,6 +46,8 @@ export type SubscriptionTerms = {
   /** If no card is there for the first charge after the trial. */
   readonly trialWithoutCard: DunningPolicy['finally'];
   readonly externalId?: string;
+  /** A second one with it is refused until this one has ended. */
+  readonly uniqueKey?: string;
   readonly metadata?: object;
 };
 

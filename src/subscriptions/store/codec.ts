@@ -148,6 +148,7 @@ export const subscriptionTerms: Codec<SubscriptionTerms> = object({
   dunning,
   trialWithoutCard: finalAction,
   externalId: optional(text),
+  uniqueKey: optional(text),
   metadata: optional(anyObject),
 });
 

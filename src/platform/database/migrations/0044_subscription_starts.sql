@@ -13,3 +13,12 @@ end $$;
 create trigger consent_wakes_subscription after update of status on series
   for each row when (new.status = 'withdrawn' and old.status <> 'withdrawn')
   execute function wake_subscription_of_consent();
+
+-- The merchant's own key of a subscription that has not ended. A customer has one such subscription; without a customer, a shop has.
+create table subscription_key (
+  party_id id not null,
+  owner_id id not null,
+  unique_key text collate "C" not null,
+  subscription_id id not null,
+  primary key (party_id, owner_id, unique_key)
+);
