@@ -23,10 +23,10 @@ import { usualPolicy } from '../domain/dunning.ts';
 import { costOfFirst } from '../domain/first-payment.ts';
 import { sumOf } from '../domain/proration.ts';
 import { checkSchedule } from '../domain/schedule.ts';
-import { evolve, evolveAll, nextAction, type SubscriptionTerms } from '../domain/subscription.ts';
+import { evolve, evolveAll, type SubscriptionTerms } from '../domain/subscription.ts';
 import { findSubscriptionByExternalId, storeNewSubscription } from '../store/subscriptions.ts';
 import { claimUniqueKey } from '../store/unique-keys.ts';
-import { invoiceFirst } from '../write-facts.ts';
+import { invoiceFirst, wakeTimeOf } from '../write-facts.ts';
 import {
   itemsOf,
   subscriptionBody,
@@ -111,7 +111,7 @@ async function make(
   const [created, ...others] = decision.value;
   if (!created) throw new Error('A subscription is created by a fact.');
   const subscription = evolveAll(evolve(undefined, created, now), others, now);
-  const wakeAt = nextAction(subscription)?.at;
+  const wakeAt = wakeTimeOf(subscription, now);
   if (!(await storeNewSubscription(db, subscription, decision.value, wakeAt, fingerprint)))
     return 'versionConflict';
   const key = await claimUniqueKey(db, terms.value);
