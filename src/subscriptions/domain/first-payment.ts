@@ -2,7 +2,7 @@
 import type { Instant } from '../../clock.ts';
 import { dateText } from '../../retry-rules/domain/calendar.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
-import type { MandateTerms } from '../../receipts/domain/terms.ts';
+import type { InvoiceTerms } from '../../invoices/domain/invoice.ts';
 import { linesOf } from './period-rows.ts';
 import { sumOf } from './proration.ts';
 import { firstNumberOf, isoOf, layOut, periodDates } from './schedule.ts';
@@ -17,7 +17,11 @@ export function costOfFirst(terms: SubscriptionTerms, now: Instant): bigint {
 }
 
 /** The terms next to the box that the payer ticks. A payment on the day after the creation gives a trial one day more. */
-export function consentTermsOf({ items, schedule, createdAt }: SubscriptionTerms): MandateTerms {
+export function consentTermsOf({
+  items,
+  schedule,
+  createdAt,
+}: SubscriptionTerms): NonNullable<InvoiceTerms['recurring']> {
   const { every, zone, trialDays } = schedule;
   const amountMinor = Number(sumOf(items));
   const trial = trialDays !== undefined && {
