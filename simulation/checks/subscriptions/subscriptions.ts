@@ -71,7 +71,7 @@ function waitsFor(life: Life): { what: string; at: number } | undefined {
   if (oldest || life.phase === 'unpaid') return undefined;
   const { latest, resumesAt } = life;
   const due = life.surelyDue();
-  const end = { what: 'the last period ends', at: Date.parse(latest?.endsAt ?? '') };
+  const end = latest && { what: 'the last period ends', at: Date.parse(latest.endsAt) };
   if (life.phase === 'paused') {
     if (life.lastNumber <= (latest?.number ?? 0)) return end;
     return resumesAt === undefined ? undefined : { what: 'the pause ends', at: Date.parse(resumesAt) };
