@@ -633,6 +633,18 @@ begin
   raise exception using errcode = 'MV001', message = 'another transaction has changed the row since it was read';
 end $$;
 
+create or replace function public.wake_subscription_of_consent()
+ returns trigger
+ language plpgsql
+as $$
+begin
+  update subscription set wake_at = new.changed_at
+  where subscription_id in (
+      select subscription_id from subscription_invoice where invoice_id = split_part(new.series_id, '.', 1)
+    ) and phase <> 'ended' and (wake_at is null or wake_at > new.changed_at);
+  return null;
+end $$;
+
 create or replace function public.wake_subscriptions_of_customer()
  returns trigger
  language plpgsql
@@ -1623,6 +1635,7 @@ create table series (
 create index series_due on series using btree (wake_at) where wake_at is not null;
 create index series_of_card on series using btree (card_key) where status = 'active'::text;
 create index series_stuck on series using btree (stuck_at) where stuck_at is not null;
+create trigger consent_wakes_subscription after update of status on series for each row when (new.status = 'withdrawn'::text and old.status <> 'withdrawn'::text) execute function wake_subscription_of_consent();
 
 create table series_attempt (
   series_id id not null,
@@ -1722,7 +1735,7 @@ create table subscription (
   subscription_id id not null,
   party_id id not null,
   shop_id id not null,
-  customer_id id not null,
+  customer_id id,
   version integer not null,
   phase text not null,
   terms json not null,
@@ -1748,6 +1761,14 @@ create table subscription_invoice (
   subscription_id id not null,
   number integer not null,
   constraint subscription_invoice_pkey primary key (invoice_id)
+);
+
+create table subscription_key (
+  party_id id not null,
+  owner_id id not null,
+  unique_key text collate "C" not null,
+  subscription_id id not null,
+  constraint subscription_key_pkey primary key (party_id, owner_id, unique_key)
 );
 
 create table subscription_period (

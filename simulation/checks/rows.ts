@@ -185,6 +185,8 @@ export type PeriodRow = {
   readonly of_subscription: string | null;
   readonly of_number: number | null;
   readonly asked_minor: number | null;
+  /** By the invoice with which the payer started the subscription. A part of its hold may be captured. */
+  readonly started: boolean | null;
   readonly captured: number;
 };
 export type SubscriptionRow = Due & {
@@ -411,6 +413,8 @@ const sources: Record<keyof Books, Source> = {
         (select subscription_id from invoice where invoice.invoice_id = period.invoice_id) as of_subscription,
         (select number from subscription_invoice as of where of.invoice_id = period.invoice_id) as of_number,
         (select amount_minor from invoice where invoice.invoice_id = period.invoice_id) as asked_minor,
+        (select terms->'firstInvoice'->>'id' = period.invoice_id from subscription
+          where subscription.subscription_id = period.subscription_id) as started,
         (select count(*)::int from payment where payment.invoice_id = period.invoice_id
           and status in ('captured', 'refunding', 'refunded')) as captured
       from subscription_period as period`,

@@ -44,21 +44,35 @@ function schedule(chance: Chance): Record<string, unknown> {
   };
 }
 
-function subscribe(known: Knowledge, chance: Chance): Wish | undefined {
+/** A customer's card, also of a subscription that ran elsewhere, or a payment of the payer. */
+function start(known: Knowledge, chance: Chance, now: string): Record<string, unknown> {
   const customer = recent(known.customers, chance);
-  if (!customer || known.subscriptions.length >= maxSubscriptions) return undefined;
+  if (!customer || chance.isTrue(0.4))
+    return { shopID: 'TEST', ...(chance.isTrue(0.5) ? { firstAmount: chance.oneOf([100, 6_000]) } : {}) };
+  const startsOn = new Date(Date.parse(now) + chance.oneOf([-10, 3, 20]) * dayMs).toISOString().slice(0, 10);
+  const moved = { continuesWith: { number: chance.oneOf([1, 7]), startsOn } };
+  return { customerID: customer.id, ...(chance.isTrue(0.2) ? moved : {}) };
+}
+
+function subscribe(known: Knowledge, chance: Chance, now: () => string): Wish | undefined {
+  if (known.subscriptions.length >= maxSubscriptions) return undefined;
   return {
     method: 'POST',
     path: `${base}/subscriptions`,
     body: {
-      customerID: customer.id,
+      ...start(known, chance, now()),
+      ...(chance.isTrue(0.2) ? { uniqueKey: chance.oneOf(['tea', 'coffee']) } : {}),
       items: [{ product: 'Tea', price: chance.oneOf(prices), quantity: 1 }],
       ...schedule(chance),
       ...(chance.isTrue(0.8) ? { catchUp: chance.oneOf(['current', 'all', 'none']) } : {}),
       ...(chance.isTrue(0.8) ? { ifUnpaid: chance.oneOf(['unpaid', 'end', 'pause']) } : {}),
       ...externalId(known, chance),
     },
-    learn: ({ id }) => known.subscriptions.push(id),
+    learn: ({ id, firstInvoiceID }) => {
+      known.subscriptions.push(id);
+      if (firstInvoiceID !== undefined && !known.openPeriods.includes(firstInvoiceID))
+        known.openPeriods.push(firstInvoiceID);
+    },
   };
 }
 

@@ -17,6 +17,22 @@ export const faultsOfSubscriptions: Faults = {
       { within: 'periodTimes', replace: 'startOfDay(startDay, zone)', by: "startOfDay(startDay, 'UTC')" },
     ],
   },
+  'first-period-charged-twice': {
+    does: 'A subscription that the payer has paid the first period of asks for it again.',
+    edits: [
+      {
+        within: 'decideFirstPaymentCaptured',
+        replace: "return accept([started, { type: 'period_created', period }]);",
+        by: 'return accept(period ? [started] : []);',
+      },
+    ],
+  },
+  'first-payment-ignored': {
+    does: 'A subscription ends as if its first payment were missing.',
+    edits: [
+      { within: 'heardOfStart', replace: 'started?.ok ? started.value : []', by: 'started?.ok ? [] : []' },
+    ],
+  },
   'outage-charged-in-full': {
     does: 'After an outage all periods that are due are charged at once.',
     edits: [{ within: 'createFor', replace: 'next === charged && !isTooLate', by: '!isTooLate' }],

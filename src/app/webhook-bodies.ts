@@ -141,8 +141,10 @@ const subscriptionMembers = {
   subscription: named('WebhookSubscription', {
     id: EntityID,
     shopID: EntityID,
-    customerID: EntityID,
+    customerID: maybe(EntityID),
+    firstInvoiceID: maybe(EntityID),
     externalID: maybe(text),
+    uniqueKey: maybe(text),
     status: text,
     paidThrough: maybe(DateTime),
     resumesAt: maybe(DateTime),

@@ -58,7 +58,7 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
         case 'pay':
           return checkoutOf('invoice', outcome.invoiceId, to);
         case 'newCard':
-          return checkoutOf('customer', view.subscription.terms.customerId, to, termsIn(outcome.terms));
+          return checkoutOf('customer', outcome.customerId, to, termsIn(outcome.terms));
         case 'outdated':
         case 'refused':
           return `?${new URLSearchParams({ locale, said: outcome.did }).toString()}`;

@@ -8,7 +8,7 @@ import { changeInvoice, storeNewInvoice } from './store/invoices.ts';
 
 type ServiceInvoice = Pick<
   CreateInvoice,
-  'id' | 'product' | 'currency' | 'dueDate' | 'cart' | 'subscriptionId'
+  'id' | 'product' | 'currency' | 'dueDate' | 'cart' | 'recurring' | 'subscriptionId'
 > & {
   readonly amountMinor: bigint;
 };

@@ -5,37 +5,71 @@ import type { InstalmentSequence } from '../acquiring/domain/initiation.ts';
 import type { DeclineClass } from '../acquiring/domain/decline-class.ts';
 import type { Database } from '../platform/database/database.ts';
 import { requestFingerprint } from '../platform/http/idempotent-create.ts';
+import type { PaymentRef } from '../recurring/domain/series.ts';
 import type { Charging } from '../recurring/port.ts';
 import { refuse } from '../refusal.ts';
-import { isTaken, publicStatus } from './domain/payment.ts';
+import type { CardSource } from './card-source.ts';
+import { isTaken, publicStatus, type Payment } from './domain/payment.ts';
 import { startPayment, type StartPaymentDeps } from './start-payment.ts';
 import { findPayableInvoice, findPayments, loadPayment } from './store/payments.ts';
 
 export type ChargeAsked = {
   readonly partyId: string;
   readonly invoiceId: string;
-  readonly customerId: string;
+  /** Whose saved card is charged, or whose card of an earlier payment. */
+  readonly payer: { readonly customerId: string } | PaymentRef;
   readonly sequence?: InstalmentSequence;
 };
 
 /** Within a transaction. The shop has agreed to it, so the rules for its own API keys apply. */
 export async function chargeInvoice(
-  { partyId, invoiceId, customerId, sequence }: ChargeAsked,
+  { partyId, invoiceId, payer: of, sequence }: ChargeAsked,
   now: Instant,
   deps: StartPaymentDeps,
 ) {
   const payable = await findPayableInvoice(deps.db, partyId, invoiceId);
   if (!payable) return refuse('invoiceNotFound');
   const caller = { kind: 'apiKey', keyId: 'subscription', partyId, scopes: [] } as const;
-  const payer = { payerType: 'CustomerPayer', customerID: customerId } as const;
+  const source = sourceOf(of, { caller, now, ...defined({ sequence }) });
   const wish = {
-    params: { flow: { type: 'PaymentFlowInstant' }, payer },
+    params: { flow: { type: 'PaymentFlowInstant' }, payer: source.payer },
     deadline: undefined,
-    source: { from: 'customer', caller, payer, now, ...defined({ sequence }) },
+    source,
     fingerprint: requestFingerprint([]),
     isLocked: true,
   } as const;
   return startPayment(payable, { caller, now, wish }, deps);
+}
+
+/** The receipt of a charge by a parent goes to the address of its consent. */
+function sourceOf(
+  of: ChargeAsked['payer'],
+  asked: Pick<CardSource, 'caller' | 'now'> & Pick<ChargeAsked, 'sequence'>,
+): CardSource {
+  if ('customerId' in of)
+    return { ...asked, from: 'customer', payer: { payerType: 'CustomerPayer', customerID: of.customerId } };
+  const recurrentParentPayment = { invoiceID: of.invoiceId, paymentID: of.paymentId };
+  return {
+    ...asked,
+    from: 'parent',
+    payer: { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: {} },
+  };
+}
+
+/** What has paid an invoice, and the payment that later charges can follow. Without a consent there is none. */
+export async function paymentOfInvoice(
+  db: Database,
+  invoice: { readonly partyId: string; readonly invoiceId: string },
+): Promise<{ readonly amountMinor: bigint; readonly parent?: PaymentRef } | undefined> {
+  for (const { payment } of (await findPayments(db, invoice)) ?? [])
+    if (isTaken(payment.state))
+      return { amountMinor: payment.state.amount.minor, ...defined({ parent: parentOf(payment) }) };
+  return undefined;
+}
+
+function parentOf({ invoiceId, id: paymentId, payer, makeRecurrent }: Payment): PaymentRef | undefined {
+  if (payer.type === 'recurrent') return payer.parent;
+  return payer.type === 'resource' && makeRecurrent ? { invoiceId, paymentId } : undefined;
 }
 
 /** No series that has charged the invoice is to charge it again: it is given up, forgiven or paid. */

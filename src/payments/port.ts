@@ -1,5 +1,11 @@
 // What other modules may use of payments, and what payments need of customers.
 export type { ChargeableCustomers } from './chargeable-customers.ts';
-export { chargeInvoice, endObligation, outcomeOfCharge, type ChargeOutcome } from './charge-invoice.ts';
+export {
+  chargeInvoice,
+  endObligation,
+  outcomeOfCharge,
+  paymentOfInvoice,
+  type ChargeOutcome,
+} from './charge-invoice.ts';
 export type { StartPaymentDeps } from './start-payment.ts';
 export { findPayableInvoice } from './store/payments.ts';

@@ -5,7 +5,6 @@ import { defined } from '../defined.ts';
 import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
 import type { Consents } from '../recurring/port.ts';
 import { change, type ChangeDeps } from './api/change-subscription.ts';
-import { isoOf } from './api/schema.ts';
 import {
   actsOf,
   decideForPayer,
@@ -15,6 +14,7 @@ import {
   type PayerView,
 } from './domain/payer-acts.ts';
 import { sumOf } from './domain/proration.ts';
+import { isoOf } from './domain/schedule.ts';
 import type { Subscription } from './domain/subscription.ts';
 import { endOfPayerLink, payerLinkOf } from './payer-link.ts';
 import type { NewCardTerms, PayerOutcome, PayerPages } from './port.ts';
@@ -53,7 +53,7 @@ export function openPayerPages(deps: PayerPageDeps): PayerPages {
       const isOfPage = await linkSecrets.isSecret('act', `${id}.${seen}`, secret);
       if (!act || !isOfPage || !acts.includes(act)) return { did: 'nothing' };
       if (act === 'pay') return payment(subscription);
-      if (act === 'newCard') return { did: act, terms: await termsOfNewCard(view, deps) };
+      if (act === 'newCard') return newCard(view, deps);
       if (Number(seen) !== version) return { did: 'outdated' };
       const ids = { invoiceId: deps.ids.next() };
       const outcome = await change(
@@ -91,6 +91,7 @@ async function viewOf(id: string, deps: PayerPageDeps): Promise<PayerView | unde
 }
 
 async function cardOf({ customerId }: Subscription['terms'], { db }: PayerPageDeps) {
+  if (customerId === undefined) return undefined;
   const bindingId = (await findActiveCard(db, customerId))?.bindingId;
   if (bindingId === undefined) return undefined;
   return (await loadConfirmation(db, { customerId, bindingId }))?.binding.card.details;
@@ -101,15 +102,22 @@ function payment(subscription: Subscription): PayerOutcome {
   return invoiceId === undefined ? { did: 'nothing' } : { did: 'pay', invoiceId };
 }
 
+async function newCard(view: PayerView, deps: PayerPageDeps): Promise<PayerOutcome> {
+  const { customerId } = view.subscription.terms;
+  if (customerId === undefined) return { did: 'nothing' };
+  return { did: 'newCard', customerId, terms: await termsOfNewCard(view, customerId, deps) };
+}
+
 /**
  * Those of the present card, because a consent covers all that is charged to the card. If it has no amount, or one that is too small
  * for a subscription, those of the customer's subscriptions.
  */
 async function termsOfNewCard(
   { subscription, schedule, now }: PayerView,
+  customerId: string,
   { db, customers, consents }: PayerPageDeps,
 ): Promise<NewCardTerms> {
-  const { customerId, partyId } = subscription.terms;
+  const { partyId } = subscription.terms;
   const running = (await findSubscriptionsOfCustomer(db, partyId, customerId))
     .map((stored) => stored.subscription)
     .filter(({ phase }) => phase !== 'ended');

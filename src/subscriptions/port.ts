@@ -14,7 +14,7 @@ export type NewCardTerms = {
 export type PayerOutcome =
   | { readonly did: 'nothing' | 'changed' | 'refused' | 'outdated' }
   | { readonly did: 'pay'; readonly invoiceId: string }
-  | { readonly did: 'newCard'; readonly terms: NewCardTerms };
+  | { readonly did: 'newCard'; readonly customerId: string; readonly terms: NewCardTerms };
 
 export type PayerPages = {
   /** The address to send the payer to. Any person who has it can act in the payer's name. */

@@ -9,18 +9,21 @@ import {
   chargeInvoice,
   findPayableInvoice,
   outcomeOfCharge,
+  paymentOfInvoice,
   type ChargeOutcome,
   type StartPaymentDeps,
 } from '../payments/port.ts';
 import { allOrNothing } from '../platform/database/all-or-nothing.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
+import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
   decideConsentEnded,
+  decideFirstPaymentCaptured,
   decideForgive,
   decideNewCard,
   decidePaid,
@@ -116,17 +119,46 @@ async function heardOf(
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
+  if (subscription.phase === 'incomplete') return heardOfStart(deps.db, subscription, now);
   const ended = await endOfOldest(deps, subscription, now);
-  return ended.length > 0 ? ended : heardOfCard(deps.db, subscription, now);
+  if (ended.length > 0) return ended;
+  return subscription.terms.customerId === undefined
+    ? heardOfConsent(deps, subscription)
+    : heardOfCard(deps.db, subscription.terms.customerId, subscription, now);
 }
 
-async function heardOfCard(
+/** The payer has paid the first invoice. */
+async function heardOfStart(
   db: Database,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
-  const card = await findActiveCard(db, subscription.terms.customerId);
-  if (!card || subscription.phase === 'incomplete') return [];
+  const { firstInvoice, partyId } = subscription.terms;
+  if (!firstInvoice) throw new Error('Only a first invoice starts a subscription that is incomplete.');
+  const paid = await paymentOfInvoice(db, { partyId, invoiceId: firstInvoice.id });
+  const started =
+    paid && decideFirstPaymentCaptured(subscription, { ...paid, invoiceId: firstInvoice.id }, now);
+  return started?.ok ? started.value : [];
+}
+
+/** The payer has revoked the consent of the payment that charges follow. */
+async function heardOfConsent(
+  { db, consents }: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
+  subscription: Subscription,
+): Promise<readonly SubscriptionFact[]> {
+  const { parent } = subscription;
+  const consent = parent && (await consents.find(db, seriesIdOf(parent)));
+  return consent?.series.state.name === 'withdrawn' ? decideConsentEnded(subscription, 'payer') : [];
+}
+
+async function heardOfCard(
+  db: Database,
+  customerId: string,
+  subscription: Subscription,
+  now: Instant,
+): Promise<readonly SubscriptionFact[]> {
+  const card = await findActiveCard(db, customerId);
+  if (!card) return [];
   if (card.bindingId !== undefined) return decideNewCard(subscription, card.bindingId, now);
   // The last card was revoked, and the consent with it, or the customer is deleted.
   return decideConsentEnded(subscription, card.isDeleted ? 'consentEnded' : 'payer');
@@ -175,7 +207,11 @@ async function settledByOthers(
 ): Promise<readonly SubscriptionFact[]> {
   const invoice = await loadInvoice(db, invoiceId);
   if (!invoice || invoice.status === 'unpaid') return [];
-  if (invoice.status !== 'cancelled') return decidePaid(subscription, number, 'payer', now);
+  if (invoice.status !== 'cancelled') {
+    const { partyId, customerId } = subscription.terms;
+    const paid = customerId === undefined ? await paymentOfInvoice(db, { partyId, invoiceId }) : undefined;
+    return decidePaid(subscription, number, 'payer', now, paid?.parent);
+  }
   const forgiven = decideForgive(subscription, number, now);
   return forgiven.ok ? forgiven.value : [];
 }
@@ -195,11 +231,12 @@ async function doNext(
   if (begun.isPaying) return refuse('subscriptionChargePending');
   const charge = facts.find((fact) => fact.type === 'charge_started');
   if (!charge) return accept('again');
-  const { partyId, customerId } = subscription.terms;
+  const { partyId } = subscription.terms;
   const invoiceId = openPeriod(begun.subscription, charge.number)?.invoiceId ?? '';
   const sequence = subscription.schedule && instalmentOf(subscription.schedule, charge.number);
-  const asked = { partyId, invoiceId, customerId, ...defined({ sequence }) };
-  const payment = await chargeInvoice(asked, now, { ...deps, db: tx });
+  const payer = payerOf(subscription);
+  const asked = payer && { partyId, invoiceId, payer, ...defined({ sequence }) };
+  const payment = asked ? await chargeInvoice(asked, now, { ...deps, db: tx }) : refuse('customerNotReady');
   if (payment === 'versionConflict') return payment;
   if (payment.ok) {
     if (`${invoiceId}.${payment.value.id}` !== charge.paymentId)
@@ -212,6 +249,11 @@ async function doNext(
   return write(tx, begun, ended, now, deps);
 }
 
+/** None, if the payer has paid without a consent: then only they can pay. */
+function payerOf({ terms: { customerId }, parent }: Subscription) {
+  return customerId === undefined ? parent : { customerId };
+}
+
 /** The ID of a payment follows from its invoice, so that the fact names it before it is made. The customer's card is locked. */
 async function idsFor(
   tx: Database,
@@ -219,7 +261,10 @@ async function idsFor(
   next: Action,
   { ids, customers }: Pick<SubscriptionJobDeps, 'ids' | 'customers'>,
 ): Promise<NewIds> {
-  const customer = startsCharge(next) ? await customers.chargeable(tx, partyId, customerId) : undefined;
+  const customer =
+    startsCharge(next) && customerId !== undefined
+      ? await customers.chargeable(tx, partyId, customerId)
+      : undefined;
   const open = next.does === 'charge' ? openPeriod(subscription, next.number)?.invoiceId : undefined;
   const invoiceId = open ?? ids.next();
   const made = open === undefined ? undefined : await findPayableInvoice(tx, partyId, open);

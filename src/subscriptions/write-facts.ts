@@ -1,11 +1,13 @@
 // Writes what has happened to a subscription, and what follows from it outside its rows: the invoices of its periods.
-import { latest, laterBy, type Instant } from '../clock.ts';
+import { earliest, latest, laterBy, type Instant } from '../clock.ts';
+import { defined } from '../defined.ts';
 import { productOf } from '../invoices/domain/invoice.ts';
 import { createInvoice, rescindInvoice } from '../invoices/port.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import { endObligation } from '../payments/port.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Charging } from '../recurring/port.ts';
+import { consentTermsOf } from './domain/first-payment.ts';
 import {
   evolveAll,
   nextAction,
@@ -14,6 +16,7 @@ import {
   type SubscriptionFact,
 } from './domain/subscription.ts';
 import { storeFacts, type StoredSubscription } from './store/subscriptions.ts';
+import { releaseUniqueKey } from './store/unique-keys.ts';
 
 /** Longer than a retry schedule, so that a payer can still pay what is unpaid. */
 const invoiceLifeMs = 400 * 24 * 3_600_000;
@@ -22,6 +25,8 @@ const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
 
 export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | undefined {
   const next = nextAction(subscription)?.at;
+  if (subscription.phase === 'incomplete' && next !== undefined)
+    return earliest(next, laterBy(now, looksMs.charging));
   const [oldest] = subscription.open;
   if (!oldest) return next;
   const look = laterBy(now, oldest.charging === undefined ? looksMs.unpaid : looksMs.charging);
@@ -51,10 +56,21 @@ export async function writeFacts(
   const after = evolveAll(before.subscription, facts, now);
   const written = await storeFacts(tx, before, facts, { after, wakeAt: wakeTimeOf(after, now), now });
   if (!written) return undefined;
+  if (after.phase === 'ended' && before.subscription.phase !== 'ended')
+    await releaseUniqueKey(tx, after.terms);
   // A payment locks the series of its card first, and then its invoice.
   for (const invoiceId of endedObligations(before.subscription, facts))
     await endObligation(tx, { partyId: after.terms.partyId, invoiceId }, charging, now);
   let isPaying = false;
+  const { firstInvoice, partyId } = after.terms;
+  // The payer can no longer start it with a payment.
+  if (firstInvoice && before.subscription.phase === 'incomplete' && after.phase === 'ended')
+    isPaying = !(await rescindInvoice(
+      tx,
+      { partyId, invoiceId: firstInvoice.id },
+      'subscription ended',
+      now,
+    ));
   const periods = [...before.subscription.open, ...before.subscription.missed];
   for (const fact of facts) {
     if (fact.type === 'period_created') {
@@ -94,6 +110,21 @@ function endedObligations({ open }: Subscription, facts: readonly SubscriptionFa
   });
 }
 
+/** The invoice with which the payer starts it. It is due when the wait for it is over. */
+export async function invoiceFirst(
+  tx: Database,
+  subscription: Subscription,
+  now: Instant,
+  merchants: Merchants,
+): Promise<void> {
+  const { terms, items } = subscription;
+  const dueDate = nextAction(subscription)?.at;
+  if (!terms.firstInvoice || dueDate === undefined) return;
+  const of = { subscriptionId: terms.id, currency: terms.currency, recurring: consentTermsOf(terms) };
+  const invoice = { ...terms.firstInvoice, product: productOf(items), dueDate, ...of };
+  await createInvoice(tx, terms, invoice, now, merchants);
+}
+
 /** Its lines, unless credit has paid a part of them. */
 async function invoicePeriod(
   tx: Database,
@@ -105,7 +136,8 @@ async function invoicePeriod(
   const product = productOf(lines);
   const dueDate = laterBy(now, invoiceLifeMs);
   const cart = creditMinor === 0n ? { cart: lines } : {};
-  const of = { subscriptionId: terms.id, currency: terms.currency };
+  const recurring = terms.firstInvoice ? consentTermsOf(terms) : undefined;
+  const of = { subscriptionId: terms.id, currency: terms.currency, ...defined({ recurring }) };
   const invoice = { id, product, dueDate, amountMinor, ...of, ...cart };
   await createInvoice(tx, terms, invoice, now, merchants);
 }

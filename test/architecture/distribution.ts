@@ -66,6 +66,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   shop_top_up: 'top_up_id',
   subscription: 'subscription_id',
   subscription_invoice: 'invoice_id',
+  subscription_key: 'party_id',
   subscription_period: 'subscription_id',
   terminal: 'party_id',
   terminal_hold: 'party_id',

@@ -1505,6 +1505,10 @@ where withdrawal_id = $1::text and version = $2::int4 and sends = $3::int4 and i
 and stuck_at is null
 returning withdrawal_id;
 
+-- claim_subscription_key
+insert into subscription_key (party_id, owner_id, unique_key, subscription_id)
+values ($1::text, $2::text, $3::text, $4::text) on conflict do nothing returning subscription_id;
+
 -- claim_webhook_queues
 with recursive waiting as (
 (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
@@ -5034,6 +5038,9 @@ select subscription.subscription_id, subscription.party_id, subscription.shop_id
 from external_id as claim join subscription on subscription_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createSubscription' and claim.external_id = $2::text;
 
+-- read_subscription_key
+select subscription_id from subscription_key where party_id = $1::text and owner_id = $2::text and unique_key = $3::text;
+
 -- read_subscription_of_invoice
 select subscription_id from subscription_invoice where invoice_id = $1::text;
 
@@ -5208,6 +5215,9 @@ set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = exc
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
 select version, record_journal(changed.invoice_id, $8::text, changed.changed_at, $9::json) as journal from changed;
+
+-- release_subscription_key
+delete from subscription_key where party_id = $1::text and owner_id = $2::text and unique_key = $3::text and subscription_id = $4::text;
 
 -- report_away_bank
 update bank

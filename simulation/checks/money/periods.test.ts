@@ -13,6 +13,7 @@ const row = (number: number, more: Partial<PeriodRow> = {}): PeriodRow => ({
   of_subscription: 'S',
   of_number: number,
   asked_minor: 100,
+  started: false,
   captured: 1,
   ...more,
 });
@@ -23,6 +24,7 @@ test('nothing is found in what is right', () => {
   const open = { outcome: 'open', captured: 0 };
   const missed = { outcome: 'missed', invoice_id: null, captured: 0 };
   expect(found(row(1, free), row(2), row(3, missed), row(4, open))).toEqual([]);
+  expect(found(row(1, { started: true, asked_minor: 150 }))).toEqual([]);
   expect(found(row(7), row(8, { subscription_id: 'T', of_subscription: 'T' }))).toEqual([]);
 });
 
@@ -33,6 +35,7 @@ test.each<[string, PeriodRow[]]>([
   ['an invoice of another period', [row(1), row(2, { of_number: 1 })]],
   ['an invoice of another subscription', [row(1, { of_subscription: 'T' })]],
   ['an invoice of another amount', [row(1, { asked_minor: 200 })]],
+  ['a first payment of more than its invoice', [row(1, { started: true, asked_minor: 90 })]],
   ['an open period without an invoice', [row(1, { outcome: 'open', invoice_id: null, captured: 0 })]],
   ['a lost number', [row(1), row(3)]],
   ['two open periods', [row(1, { outcome: 'open', captured: 0 }), row(2, { outcome: 'open', captured: 0 })]],

@@ -14,9 +14,10 @@ export const periods: Check = {
       const hole = ordered.findIndex(({ number }, index) => number !== first + index);
       const own = ordered.flatMap((row) => {
         const { number, outcome, invoice_id: invoice, amount_minor: amount } = row;
+        const asked = row.asked_minor ?? 0;
+        const isAmount = row.started === true ? 0 < amount && amount <= asked : amount === asked;
         const isOwn =
-          invoice === null ||
-          (row.of_subscription === id && row.of_number === number && row.asked_minor === amount);
+          invoice === null || (row.of_subscription === id && row.of_number === number && isAmount);
         const mayTake = outcome === 'paid' || outcome === 'open' || outcome === 'unpaid' ? 1 : 0;
         const problems = [
           !isOwn && `its invoice ${invoice} is not that of its period ${number}`,

@@ -23,7 +23,9 @@ export type Period = Dates & {
 type Terms = {
   readonly items: readonly { readonly priceMinor: number; readonly quantity: number }[];
   readonly schedule: Agreed & { readonly anchor: 'atStart' | { readonly firstPeriod?: string } };
+  readonly createdAt: string;
   readonly startsWith: string;
+  readonly firstInvoice?: { readonly id: string };
   readonly firstPeriod?: { readonly number: number; readonly startsOn: string };
   readonly catchUp: string;
   readonly dunning: { readonly stack?: boolean };
@@ -120,8 +122,10 @@ export class Life {
       this.terms = fact['terms'] as Terms;
       this.zone = this.terms.schedule.zone;
       this.phase = 'incomplete';
+      if (this.terms.firstInvoice) this.invoices.add(this.terms.firstInvoice.id);
     },
-    subscription_started: (_, at) => {
+    subscription_started: (_, at, together) => {
+      this.#startedBy(createdIn(together)[0]);
       this.startedAt = at;
       this.phase = 'running';
     },
@@ -194,6 +198,13 @@ export class Life {
     subscription_parked: () => void (this.isParked = true),
     subscription_unparked: () => void (this.isParked = false),
   };
+
+  /** A payment of the payer has paid the first period, and no other invoice asks for it. */
+  #startedBy(first: Period | undefined): void {
+    const { firstInvoice } = this.terms;
+    if (!firstInvoice || (first?.outcome === 'paid' && first.invoiceId === firstInvoice.id)) return;
+    this.problems.push('it starts with a payment, and that is not the one of its first period');
+  }
 
   #stop(phase: string, at: string, by: string): void {
     this.phase = phase;

@@ -61,6 +61,8 @@ function oversleeps(life: Life, { wake_at: wakeAt, stuck_at: stuckAt }: Subscrip
 
 /** What it has to wake up for, and when at the latest. */
 function waitsFor(life: Life): { what: string; at: number } | undefined {
+  if (life.phase === 'incomplete')
+    return { what: 'the wait for its first payment ends', at: Date.parse(life.terms.createdAt) + dayMs };
   const [oldest] = life.unsettled;
   if (oldest?.charging !== undefined) return { what: `charge ${oldest.charging} is over`, at: 0 };
   const until = oldest?.nextTryAt ?? oldest?.endsTriesAt;
@@ -69,7 +71,7 @@ function waitsFor(life: Life): { what: string; at: number } | undefined {
   if (oldest || life.phase === 'unpaid') return undefined;
   const { latest, resumesAt } = life;
   const due = life.surelyDue();
-  const end = { what: 'the last period ends', at: Date.parse(latest?.endsAt ?? '') };
+  const end = latest && { what: 'the last period ends', at: Date.parse(latest.endsAt) };
   if (life.phase === 'paused') {
     if (life.lastNumber <= (latest?.number ?? 0)) return end;
     return resumesAt === undefined ? undefined : { what: 'the pause ends', at: Date.parse(resumesAt) };

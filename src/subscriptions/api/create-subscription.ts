@@ -1,4 +1,4 @@
-// POST /v2/processing/subscriptions: charges of a saved card that the service makes automatically.
+// POST /v2/processing/subscriptions: charges that the service makes automatically, of a saved card or after a payment of the payer.
 import type { Instant } from '../../clock.ts';
 import type { Customers } from '../../customers/port.ts';
 import { defined } from '../../defined.ts';
@@ -8,6 +8,7 @@ import { cartIdentity } from '../../invoices/api/schema.ts';
 import { tradingRefusals, type Shop } from '../../merchants/domain/party.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import { noSavedCard, type ChargeableCustomer } from '../../payments/domain/payer/chargeable-customer.ts';
+import { allOrNothing } from '../../platform/database/all-or-nothing.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
@@ -19,9 +20,13 @@ import { chargeRefusals, type ChargeRefusal } from '../../retry-rules/domain/may
 import { everyOf } from '../../retry-rules/domain/periods.ts';
 import { decideCreate } from '../domain/commands.ts';
 import { usualPolicy } from '../domain/dunning.ts';
+import { costOfFirst } from '../domain/first-payment.ts';
 import { sumOf } from '../domain/proration.ts';
-import { evolve, evolveAll, nextAction, type SubscriptionTerms } from '../domain/subscription.ts';
+import { checkSchedule } from '../domain/schedule.ts';
+import { evolve, evolveAll, type SubscriptionTerms } from '../domain/subscription.ts';
 import { findSubscriptionByExternalId, storeNewSubscription } from '../store/subscriptions.ts';
+import { claimUniqueKey } from '../store/unique-keys.ts';
+import { invoiceFirst, wakeTimeOf } from '../write-facts.ts';
 import {
   itemsOf,
   subscriptionBody,
@@ -48,8 +53,8 @@ export const createSubscription = endpoint({
   tag: 'Subscriptions',
   summary: 'Create a subscription',
   description:
-    'Mandate charges the saved card of the customer for each period, the first one at once or after the trial. A failed charge is ' +
-    'retried within the rules of recurring charges. The payer must have agreed to the terms.',
+    'Mandate charges a card for each period, and retries within the rules of recurring charges what fails. With `customerID`, it is the ' +
+    'saved card, at once or after the trial. With `shopID`, it is the card with which the payer pays `firstInvoiceID`.',
   body: SubscriptionParams,
   bodyExample: subscriptionExample,
   validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
@@ -61,6 +66,7 @@ export const createSubscription = endpoint({
     'invalidInvoiceCart',
     ...chargeRefusals,
     ...tradingRefusals,
+    'subscriptionKeyTaken',
     'externalIDConflict',
   ],
   handle: async ({ caller, body, now }, deps: Deps) => {
@@ -77,7 +83,7 @@ export const createSubscription = endpoint({
         const trading = await deps.merchants.trading(subscription.terms);
         return trading.ok ? accept(subscriptionBody(subscription)) : trading;
       },
-      make: () => make(body, fingerprint, partyId, now, deps),
+      make: () => allOrNothing(db, (tx) => make(body, fingerprint, { partyId, now }, { ...deps, db: tx })),
     });
   },
 });
@@ -85,29 +91,72 @@ export const createSubscription = endpoint({
 async function make(
   body: SubscriptionParams,
   fingerprint: Buffer,
-  partyId: string,
-  now: Instant,
+  { partyId, now }: { readonly partyId: string; readonly now: Instant },
   deps: Deps,
 ) {
-  const { db, customers, merchants, ids, jobs } = deps;
-  const customer = await customers.chargeable(db, partyId, body.customerID);
-  if (!customer) return refuse('customerNotFound');
-  const shop = await merchants.trading({ partyId, shopId: customer.shopId });
+  const { db, merchants, ids, jobs } = deps;
+  const payer = await payerOf(body, partyId, deps);
+  if (!payer.ok) return payer;
+  const { customer, shopId } = payer.value;
+  const shop = await merchants.trading({ partyId, shopId });
   if (!shop.ok) return shop;
-  const terms = termsOf(body, shop.value, ids.next(), now);
+  const agreed = termsOf(body, shop.value, ids.next(), now);
+  if (!agreed.ok) return agreed;
+  const terms = customer ? accept(agreed.value) : startedByPayment(agreed.value, body, ids.next(), now);
   if (!terms.ok) return terms;
   const decision = decideCreate(terms.value, now);
   if (!decision.ok) return refuse('invalidRequest', defined({ message: decision.refusal.hint }));
-  const agreed = await allowedByConsent(customer, terms.value, now, deps);
-  if (!agreed.ok) return agreed;
+  const allowed = customer && (await allowedByConsent(customer, terms.value, now, deps));
+  if (allowed && !allowed.ok) return allowed;
   const [created, ...others] = decision.value;
   if (!created) throw new Error('A subscription is created by a fact.');
   const subscription = evolveAll(evolve(undefined, created, now), others, now);
-  const wakeAt = nextAction(subscription)?.at;
+  const wakeAt = wakeTimeOf(subscription, now);
   if (!(await storeNewSubscription(db, subscription, decision.value, wakeAt, fingerprint)))
-    return 'externalIdTaken';
+    return 'versionConflict';
+  const key = await claimUniqueKey(db, terms.value);
+  if (key === 'versionConflict') return key;
+  if (key !== 'claimed') return refuse('subscriptionKeyTaken', { details: { id: key.takenBy } });
+  await invoiceFirst(db, subscription, now, merchants);
   db.afterCommit(() => jobs.wake());
   return accept(subscriptionBody(subscription));
+}
+
+/** The customer whose card is charged. Without one, the payer starts it with a payment to a shop. */
+async function payerOf(
+  { customerID, shopID: shopId, firstAmount }: SubscriptionParams,
+  partyId: string,
+  { db, customers }: Pick<Deps, 'db' | 'customers'>,
+): Promise<
+  Outcome<
+    { readonly shopId: string; readonly customer?: ChargeableCustomer },
+    'invalidRequest' | 'customerNotFound'
+  >
+> {
+  if ((customerID === undefined) === (shopId === undefined))
+    return refuse('invalidRequest', { message: 'Send either `customerID` or `shopID`.' });
+  if (customerID === undefined) return accept({ shopId: shopId ?? '' });
+  if (firstAmount !== undefined)
+    return refuse('invalidRequest', { message: '`firstAmount` needs `shopID` instead of `customerID`.' });
+  const customer = await customers.chargeable(db, partyId, customerID);
+  return customer ? accept({ shopId: customer.shopId, customer }) : refuse('customerNotFound');
+}
+
+function startedByPayment(
+  terms: SubscriptionTerms,
+  { firstAmount }: SubscriptionParams,
+  invoiceId: string,
+  now: Instant,
+): Outcome<SubscriptionTerms, 'invalidRequest'> {
+  // Without an unknown zone, the first period has dates.
+  const checked = checkSchedule(terms.schedule);
+  if (!checked.ok) return refuse('invalidRequest', defined({ message: checked.refusal.hint }));
+  const amountMinor = firstAmount === undefined ? costOfFirst(terms, now) : BigInt(firstAmount);
+  if (amountMinor === 0n)
+    return refuse('invalidRequest', {
+      message: 'The first period is free. Send `firstAmount`, or save a card first and send `customerID`.',
+    });
+  return accept({ ...terms, startsWith: 'firstPayment', firstInvoice: { id: invoiceId, amountMinor } });
 }
 
 function termsOf(
@@ -135,7 +184,6 @@ function termsOf(
     id,
     partyId,
     shopId,
-    customerId: body.customerID,
     createdAt: now,
     currency,
     startsWith: 'savedCard',
@@ -150,7 +198,13 @@ function termsOf(
     catchUp: body.catchUp ?? 'current',
     dunning,
     trialWithoutCard: ifUnpaid,
-    ...defined({ externalId: body.externalID, metadata: body.metadata }),
+    ...defined({
+      customerId: body.customerID,
+      firstPeriod: body.continuesWith,
+      externalId: body.externalID,
+      uniqueKey: body.uniqueKey,
+      metadata: body.metadata,
+    }),
   });
 }
 

@@ -12,8 +12,8 @@ import {
   ExternalID,
   Metadata,
 } from '../../platform/http/schemas.ts';
-import type { Every } from '../../retry-rules/domain/periods.ts';
 import type { Upcoming } from '../domain/period-rows.ts';
+import { isoOf } from '../domain/schedule.ts';
 import { nextAction, statusOf, type Period, type Subscription } from '../domain/subscription.ts';
 
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
@@ -60,6 +60,26 @@ const scheduleMembers = {
   ),
 };
 
+/** Names of the API for what a subscription is created with. */
+const startMembers = {
+  uniqueKey: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 40,
+      description: 'The customer, or without one the shop, has one subscription with it that has not ended.',
+    }),
+  ),
+  continuesWith: Type.Optional(
+    Type.Object(
+      { number: Type.Integer({ minimum: 1, maximum: 100_000 }), startsOn: LocalDate },
+      {
+        title: 'NextPeriod',
+        description: 'Of a subscription that ran elsewhere: the first period that is charged here.',
+      },
+    ),
+  ),
+};
+
 const policyMembers = {
   catchUp: Type.Optional(
     Type.Enum([...catchUps], {
@@ -76,8 +96,17 @@ const policyMembers = {
 export const SubscriptionParams = Type.Object(
   {
     externalID: Type.Optional(ExternalID),
-    customerID: { ...EntityID, description: 'A customer who is `ready`.' },
+    customerID: Type.Optional({ ...EntityID, description: 'A customer who is `ready`.' }),
+    shopID: Type.Optional({
+      ...EntityID,
+      description: 'Instead of `customerID`: the payer starts it with a payment.',
+    }),
+    firstAmount: Type.Optional({
+      ...Amount,
+      description: 'With `shopID`: what that payment costs. Without it, the first period.',
+    }),
     items: CartParams,
+    ...startMembers,
     ...scheduleMembers,
     ...policyMembers,
     metadata: Type.Optional(Metadata),
@@ -109,12 +138,17 @@ export const SubscriptionSchema = Type.Object(
   {
     id: EntityID,
     shopID: EntityID,
-    customerID: EntityID,
+    customerID: Type.Optional(EntityID),
+    firstInvoiceID: Type.Optional({
+      ...EntityID,
+      description: 'Paid with `makeRecurrent` within 24 hours, it starts the subscription.',
+    }),
     externalID: Type.Optional(ExternalID),
     createdAt: DateTime,
     status: Type.Enum([...statuses]),
     items: CartSchema,
     currency: CurrencyCode,
+    ...startMembers,
     ...scheduleMembers,
     ...policyMembers,
     paidThrough: Type.Optional({ ...DateTime, description: 'The end of the last paid period.' }),
@@ -164,7 +198,6 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
   return {
     id,
     shopID: shopId,
-    customerID: customerId,
     createdAt,
     status: statusOf(subscription),
     items: cartBody(items),
@@ -184,7 +217,11 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
     })),
     metadata: (metadata ?? {}) as Record<string, unknown>,
     ...defined({
+      customerID: customerId,
+      firstInvoiceID: terms.firstInvoice?.id,
       externalID: externalId,
+      uniqueKey: terms.uniqueKey,
+      continuesWith: terms.firstPeriod,
       paidThrough,
       nextActionAt: next?.at,
       endsAfterPeriod: endsAfter?.number,
@@ -212,10 +249,6 @@ function scheduleBody({ terms, schedule: laidOut }: Subscription) {
       periods: ends && 'periods' in ends ? ends.periods : undefined,
     }),
   };
-}
-
-export function isoOf({ count, unit }: Every): string {
-  return `P${count}${unit}`;
 }
 
 export function upcomingBody(period: Upcoming): Static<typeof UpcomingSchema> {

@@ -3,7 +3,8 @@ import { earliest, latest, laterBy, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import { dateText, isDate } from '../../retry-rules/domain/calendar.ts';
+import type { PaymentRef } from '../../recurring/domain/series.ts';
+import { dateText, dayOfDate, isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { checkPolicy } from './dunning.ts';
 import { momentOnDay } from './day-window.ts';
@@ -44,10 +45,10 @@ export function decideCreate(
 ): Outcome<Facts, 'invalidRequest' | 'invalidDunningPolicy'> {
   const items = checkItems(terms.items);
   if (!items.ok) return items;
-  const imported = checkImport(terms);
-  if (!imported.ok) return imported;
   const scheduled = checkSchedule(terms.schedule);
   if (!scheduled.ok) return scheduled;
+  const imported = checkImport(terms, now);
+  if (!imported.ok) return imported;
   const policy = checkPolicy(terms.dunning, terms.schedule.every, now);
   if (!policy.ok) return policy;
   const schedule = scheduleFrom(terms, now);
@@ -59,14 +60,23 @@ export function decideCreate(
   );
 }
 
-function checkImport({ firstPeriod, startsWith }: SubscriptionTerms): Outcome<undefined, 'invalidRequest'> {
+/** So long after its start a period is still charged here, and so long before it a period is agreed. */
+const importDays = { back: 366, ahead: 3_660 };
+
+function checkImport(
+  { firstPeriod, startsWith, schedule: { zone } }: SubscriptionTerms,
+  now: Instant,
+): Outcome<undefined, 'invalidRequest'> {
   if (!firstPeriod) return accept(undefined);
   const wrong = (hint: string) => refuse('invalidRequest', { hint });
-  if (startsWith !== 'savedCard') return wrong('`firstPeriod` needs a saved card.');
+  if (startsWith !== 'savedCard') return wrong('`continuesWith` needs `customerID`.');
   const { number, startsOn } = firstPeriod;
-  return Number.isSafeInteger(number) && number >= 1 && isDate(startsOn)
+  if (!Number.isSafeInteger(number) || number < 1 || !isDate(startsOn))
+    return wrong('`continuesWith` needs a number from 1 on, and a date.');
+  const days = dayOfDate(startsOn) - localDayOf(now, zone);
+  return days >= -importDays.back && days <= importDays.ahead
     ? accept(undefined)
-    : wrong('`firstPeriod` needs a number from 1 on, and a date.');
+    : wrong('`continuesWith.startsOn` must be of the last 366 or the next 3,660 days.');
 }
 
 export function checkItems(items: readonly Item[]): Outcome<readonly Item[], 'invalidRequest'> {
@@ -103,14 +113,16 @@ function scheduleOfPayment(terms: SubscriptionTerms, now: Instant): Schedule {
 /** The payer's own payment is that of the first period, whatever it cost. */
 export function decideFirstPaymentCaptured(
   subscription: Subscription,
-  { invoiceId, amountMinor }: { readonly invoiceId: string; readonly amountMinor: bigint },
+  {
+    invoiceId,
+    amountMinor,
+    parent,
+  }: { readonly invoiceId: string; readonly amountMinor: bigint; readonly parent?: PaymentRef },
   now: Instant,
 ): Outcome<Facts, 'invalidSubscriptionStatus'> {
   if (subscription.phase !== 'incomplete') return wrongPhase(subscription);
-  const started = {
-    type: 'subscription_started',
-    schedule: scheduleOfPayment(subscription.terms, now),
-  } as const;
+  const schedule = scheduleOfPayment(subscription.terms, now);
+  const started = { type: 'subscription_started', schedule, ...defined({ parent }) } as const;
   const [first] = createDue(evolveAll(subscription, [started], now), now, invoiceId);
   if (!first) throw new Error('The first period is due when the subscription starts.');
   const period = { ...first.period, invoiceId, amountMinor, outcome: 'paid' } as const;
@@ -165,9 +177,10 @@ export function decidePaid(
   number: number,
   by: 'charge' | 'payer' | 'elsewhere',
   now: Instant,
+  parent?: PaymentRef,
 ): Facts {
   if (!openPeriod(subscription, number)) return [];
-  return settled(subscription, [{ type: 'period_paid', number, by }], now);
+  return settled(subscription, [{ type: 'period_paid', number, by, ...defined({ parent }) }], now);
 }
 
 /** The merchant charges or closes it, as any period that was missed. After the end it stays unpaid. */

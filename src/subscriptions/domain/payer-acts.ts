@@ -15,12 +15,13 @@ export type PayerMay = { readonly pause: boolean; readonly changeCard: boolean }
 
 /** What the page offers. A payer resumes and takes back only what a payer has done: the merchant has reasons of their own. */
 export function actsOf(subscription: Subscription, may: PayerMay, now: Instant): readonly PayerAct[] {
-  const { phase, pause, endsAfter, parkedFor, latest } = subscription;
+  const { terms, phase, pause, endsAfter, parkedFor, latest } = subscription;
   if (phase === 'ended') return [];
   const isMoving = parkedFor === undefined;
   const offered: Readonly<Record<PayerAct, boolean>> = {
     pay: payableInvoice(subscription) !== undefined,
-    newCard: may.changeCard && phase !== 'incomplete',
+    // Without a customer, the card that pays an open period is charged from then on.
+    newCard: may.changeCard && terms.customerId !== undefined && phase !== 'incomplete',
     pause: may.pause && isMoving && phase === 'running' && !endsAfter,
     resume: isMoving && phase === 'paused' && pause?.by === 'payer',
     end: !endsAfter,
@@ -30,7 +31,8 @@ export function actsOf(subscription: Subscription, may: PayerMay, now: Instant):
 }
 
 /** Of the oldest unpaid period. While a charge of it is at the bank, nothing else can pay it. */
-export function payableInvoice({ open: [oldest] }: Subscription): string | undefined {
+export function payableInvoice({ terms, phase, open: [oldest] }: Subscription): string | undefined {
+  if (phase === 'incomplete') return terms.firstInvoice?.id;
   return oldest?.charging === undefined ? oldest?.invoiceId : undefined;
 }
 

@@ -21,7 +21,7 @@ type Created = SubscriptionFact & { type: 'period_created' };
 
 /** The lines of a period at full length, or as the first one is agreed. */
 export function linesOf(
-  { schedule, terms }: Subscription,
+  { schedule, terms }: Pick<Subscription, 'schedule' | 'terms'>,
   period: Pick<Period, 'number' | 'kind' | 'startsOn' | 'endsOn'>,
   items: readonly Item[],
 ): CartLine[] {

@@ -62,6 +62,11 @@ export type Schedule = {
   readonly ends?: { readonly afterNumber: number } | { readonly before: LocalDate };
 };
 
+/** As ISO 8601 writes it. */
+export function isoOf({ count, unit }: Every): string {
+  return `P${count}${unit}`;
+}
+
 const maxCount: Readonly<Record<Every['unit'], number>> = { D: 999, W: 520, M: 120, Y: 10 };
 const maxTrialDays = 730;
 const maxPeriods = 1_000;

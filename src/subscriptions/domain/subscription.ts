@@ -5,6 +5,7 @@ import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import { defined } from '../../defined.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Currency } from '../../money.ts';
+import type { PaymentRef } from '../../recurring/domain/series.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { momentOnDay } from './day-window.ts';
 import type { DunningPolicy } from './dunning.ts';
@@ -29,8 +30,10 @@ export type SubscriptionTerms = {
   readonly id: string;
   readonly partyId: string;
   readonly shopId: string;
-  /** Whose saved card is charged. */
-  readonly customerId: string;
+  /** Whose saved card is charged. Without one, the card of the payer's own payment. */
+  readonly customerId?: string;
+  /** With which the payer starts it. */
+  readonly firstInvoice?: { readonly id: string; readonly amountMinor: bigint };
   readonly createdAt: Instant;
   readonly currency: Currency;
   readonly startsWith: 'firstPayment' | 'savedCard';
@@ -43,6 +46,8 @@ export type SubscriptionTerms = {
   /** If no card is there for the first charge after the trial. */
   readonly trialWithoutCard: DunningPolicy['finally'];
   readonly externalId?: string;
+  /** A second one with it is refused until this one has ended. */
+  readonly uniqueKey?: string;
   readonly metadata?: object;
 };
 
@@ -99,6 +104,8 @@ export type Subscription = {
   readonly phase: Phase;
   readonly items: readonly Item[];
   readonly startedAt?: Instant;
+  /** The payer's own payment that later charges follow. */
+  readonly parent?: PaymentRef;
   readonly schedule?: Schedule;
   readonly latest?: Period;
   /** What was collected for the latest period, less what was credited. */
@@ -127,7 +134,7 @@ export type ParkReason = 'moreThanTwoChargesADay' | 'periodAhead';
 
 export type SubscriptionFact =
   | { readonly type: 'subscription_created'; readonly terms: SubscriptionTerms }
-  | { readonly type: 'subscription_started'; readonly schedule: Schedule }
+  | { readonly type: 'subscription_started'; readonly schedule: Schedule; readonly parent?: PaymentRef }
   | { readonly type: 'period_created'; readonly period: Period }
   | { readonly type: 'missed_period_charged'; readonly number: number; readonly invoiceId: string }
   | {
@@ -153,7 +160,13 @@ export type SubscriptionFact =
       readonly isUnsent?: true;
     }
   | { readonly type: 'try_requested'; readonly number: number; readonly by: 'newCard' | 'merchant' }
-  | { readonly type: 'period_paid'; readonly number: number; readonly by: 'charge' | 'payer' | 'elsewhere' }
+  | {
+      readonly type: 'period_paid';
+      readonly number: number;
+      readonly by: 'charge' | 'payer' | 'elsewhere';
+      /** The payer paid with a card that is charged from now on. */
+      readonly parent?: PaymentRef;
+    }
   | { readonly type: 'period_closed'; readonly number: number; readonly outcome: 'unpaid' | 'forgiven' }
   /** The bank has taken back what it captured for the period. `paidThrough` is what the others have paid. */
   | { readonly type: 'payment_taken_back'; readonly period: Period; readonly paidThrough?: Instant }
@@ -364,7 +377,7 @@ type LaterFact = Exclude<SubscriptionFact, { type: 'subscription_created' }>;
 function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscription {
   switch (fact.type) {
     case 'subscription_started':
-      return { ...before, schedule: fact.schedule, startedAt: now };
+      return { ...before, schedule: fact.schedule, startedAt: now, ...defined({ parent: fact.parent }) };
     case 'subscription_paused':
       return { ...before, pause: { by: fact.by, ...defined({ resumesAt: fact.resumesAt }) } };
     case 'subscription_resumed':
@@ -472,7 +485,7 @@ function afterPeriodFact(
     case 'try_requested':
       return withOpen(before, fact.number, (period) => ({ ...period, nextTryAt: now }));
     case 'period_paid':
-      return afterPayment(before, fact.number);
+      return { ...afterPayment(before, fact.number), ...defined({ parent: fact.parent }) };
     case 'period_closed':
       return closed(before, fact.number, fact.outcome);
     case 'payment_taken_back':

@@ -16,6 +16,7 @@ import {
 } from '../../platform/database/codec.ts';
 import { cart } from '../../invoices/store/codec.ts';
 import { declineClass } from '../../recurring/store/codec.ts';
+import type { PaymentRef } from '../../recurring/domain/series.ts';
 import type { Every } from '../../retry-rules/domain/periods.ts';
 import type { DayWindow } from '../domain/day-window.ts';
 import type { ClassRule, DunningPolicy } from '../domain/dunning.ts';
@@ -135,7 +136,8 @@ export const subscriptionTerms: Codec<SubscriptionTerms> = object({
   id: text,
   partyId: text,
   shopId: text,
-  customerId: text,
+  customerId: optional(text),
+  firstInvoice: optional(object({ id: text, amountMinor: minorUnits })),
   createdAt: instant,
   currency,
   startsWith: oneOf('firstPayment', 'savedCard'),
@@ -146,6 +148,7 @@ export const subscriptionTerms: Codec<SubscriptionTerms> = object({
   dunning,
   trialWithoutCard: finalAction,
   externalId: optional(text),
+  uniqueKey: optional(text),
   metadata: optional(anyObject),
 });
 
@@ -193,11 +196,14 @@ const endReason = oneOf(
 const parkReason = oneOf('moreThanTwoChargesADay', 'periodAhead');
 const pauseMembers = { by: oneOf('payer', 'merchant', 'dunning'), resumesAt: optional(instant) };
 
+const parent: Codec<PaymentRef> = object({ invoiceId: text, paymentId: text });
+
 /** What has no column of its own. */
 export type SubscriptionState = Omit<Subscription, 'terms' | 'phase'>;
 export const subscriptionState: Codec<SubscriptionState> = object({
   items,
   startedAt: optional(instant),
+  parent: optional(parent),
   schedule: optional(schedule),
   latest: optional(period),
   paidMinor: minorUnits,
@@ -217,7 +223,7 @@ export const subscriptionState: Codec<SubscriptionState> = object({
 
 export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   subscription_created: { terms: subscriptionTerms },
-  subscription_started: { schedule },
+  subscription_started: { schedule, parent: optional(parent) },
   period_created: { period },
   missed_period_charged: { number: wholeNumber, invoiceId: text },
   charge_started: { number: wholeNumber, paymentId: text, bindingId: optional(text) },
@@ -230,7 +236,11 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
     isUnsent: optional(oneOf(true)),
   },
   try_requested: { number: wholeNumber, by: oneOf('newCard', 'merchant') },
-  period_paid: { number: wholeNumber, by: oneOf('charge', 'payer', 'elsewhere') },
+  period_paid: {
+    number: wholeNumber,
+    by: oneOf('charge', 'payer', 'elsewhere'),
+    parent: optional(parent),
+  },
   period_closed: { number: wholeNumber, outcome: oneOf('unpaid', 'forgiven') },
   payment_taken_back: { period, paidThrough: optional(instant) },
   subscription_unpaid: { number: wholeNumber },

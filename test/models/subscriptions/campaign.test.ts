@@ -22,6 +22,7 @@ test(`the service and the model agree in ${lives} lives (SUBSCRIPTION_SEED=${see
   expect([...outcomes].toSorted()).toEqual(['forgiven', 'missed', 'open', 'paid', 'skipped', 'unpaid']);
   expect([...ends].toSorted()).toEqual([
     'ended finished',
+    'ended firstPaymentMissing',
     'ended payer',
     'ended unpaid',
     'parked',

@@ -47,6 +47,8 @@ export type Plan = {
   /** How long after something is due the service looks. */
   lateBy: Micros;
   endsAt: Micros;
+  /** The payer starts it with a payment at `startsAt`, so long after it was created, or never pays. */
+  firstPayment?: { createdBefore: Micros; amount: number; isPaid: boolean };
 };
 
 const zones = [
@@ -108,11 +110,22 @@ export function planFrom(seed: number): Plan {
     windowDays: isShort ? 5 : 26,
     finally: pick('unpaid', 'end', 'pause'),
     answers: [...arrears.answers, ...answersFrom(random, pick)],
-    acts,
     outages,
     lateBy: pick(0, 0, second / 5, 30 * minute),
     endsAt,
+    ...startFrom(acts, { random, pick }),
   };
+}
+
+/** Most start with a saved card. Nothing else happens to one that is never paid. */
+function startFrom(
+  acts: Act[],
+  { random, pick }: Pick<Drawing, 'random' | 'pick'>,
+): Pick<Plan, 'acts' | 'firstPayment'> {
+  if (random(4) > 0) return { acts };
+  const isPaid = random(10) > 0;
+  const firstPayment = { createdBefore: random(23 * 60) * minute, amount: pick(100, 5_000, 20_000), isPaid };
+  return { acts: isPaid ? acts : [], firstPayment };
 }
 
 function outagesIn(startsAt: Micros, random: (below: number) => number): Plan['outages'] {

@@ -10,6 +10,7 @@ import {
 import type { ChargeEnding } from '../../../src/subscriptions/domain/charge-outcome.ts';
 import {
   decideCancel,
+  decideFirstPaymentCaptured,
   decideForgive,
   decidePaid,
   decidePause,
@@ -40,9 +41,12 @@ function termsOf(plan: Plan): SubscriptionTerms {
     partyId: 'P',
     shopId: 'S',
     customerId: 'C',
-    createdAt: instant(plan.startsAt),
+    createdAt: instant(plan.startsAt - (plan.firstPayment?.createdBefore ?? 0)),
     currency: 'RUB' as Currency,
-    startsWith: 'savedCard',
+    startsWith: plan.firstPayment ? 'firstPayment' : 'savedCard',
+    ...(plan.firstPayment
+      ? { firstInvoice: { id: 'first', amountMinor: BigInt(plan.firstPayment.amount) } }
+      : {}),
     items: [item(plan.price)],
     schedule: {
       every: 'days' in interval ? { count: interval.days, unit: 'D' } : { count: interval.months, unit: 'M' },
@@ -93,6 +97,12 @@ export function lifeOf(plan: Plan): Life {
   const life = new Life(termsOf(plan), (charge, _, at) =>
     endingOf(plan.answers[charge - 1] ?? 'captured', at),
   );
+  const { firstPayment, startsAt } = plan;
+  if (firstPayment?.isPaid) {
+    const paid = { invoiceId: 'first', amountMinor: BigInt(firstPayment.amount) };
+    const now = instant(startsAt);
+    life.take(factsIn(decideFirstPaymentCaptured(life.subscription, paid, now)), now);
+  }
   for (const act of plan.acts) {
     runUntil(life, plan, act.at);
     perform(life, act);

@@ -95,6 +95,10 @@ class Walk {
   }
 
   run(): Story {
+    const { firstPayment } = this.plan;
+    if (firstPayment?.isPaid === false)
+      return { rows: [], charges: [], end: 'ended firstPaymentMissing', balance: 0 };
+    if (firstPayment) this.payFirst(firstPayment.amount);
     let now = this.plan.startsAt;
     const stops = [
       ...this.plan.acts.map((act) => ({ at: act.at, act })),
@@ -110,6 +114,12 @@ class Walk {
     }
     const end = this.phase === 'ended' ? `ended ${this.why}` : this.phase;
     return { rows: this.rows, charges: this.charges, end, balance: this.balance };
+  }
+
+  /** The payer's own payment is that of the first period, whatever it cost. */
+  payFirst(amount: number): void {
+    this.addRow(this.spans[0]!, 'paid').amount = amount;
+    this.collected = amount;
   }
 
   /** When the service next looks: as soon as something is due, or at the end of an outage. */

@@ -210,6 +210,15 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     every: 'P1M',
     timeZone: 'UTC',
   });
+  const basis = { items: [{ product: 'Tea', price: 1_000 }], every: 'P1M', timeZone: 'UTC' };
+  const continuesWith = { number: 8, startsOn: '2027-01-15' };
+  await create(`${processing}/subscriptions`, { ...basis, customerID: customer.id, continuesWith });
+  await create(`${processing}/subscriptions`, {
+    ...basis,
+    shopID: 'TEST',
+    firstAmount: 100,
+    uniqueKey: 'tea',
+  });
   const periodUrl = `${processing}/subscriptions/${unpaid.id}/periods/1`;
   await post(`${periodUrl}/charge`, { afterDays: 3 });
   await post(`${periodUrl}/close`, { as: 'forgiven' });

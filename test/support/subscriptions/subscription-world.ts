@@ -27,6 +27,24 @@ export function subscriptionWorld(world: CustomerWorld) {
       const body = { customerID, items, every: 'P1M', timeZone: 'Europe/Moscow', ...more };
       return call(merchant, 'POST', subscriptionsUrl, body);
     },
+    /** One that the payer starts with a payment. */
+    createUnpaid(merchant: Merchant, more: Record<string, unknown> = {}): Promise<Answer> {
+      const items = [{ product: 'Tea', price: 49_900 }];
+      const body = { shopID: 'TEST', items, every: 'P1M', timeZone: 'Europe/Moscow', ...more };
+      return call(merchant, 'POST', subscriptionsUrl, body);
+    },
+    /** As the payer does on the page of the checkout. */
+    async pay(
+      merchant: Merchant,
+      invoiceId: string,
+      card = visa,
+      more: Record<string, unknown> = {},
+    ): Promise<Answer> {
+      const { token } = await world.tokenize(card, merchant.apiKey);
+      const contactInfo = { email: 'payer@example.com' };
+      const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo };
+      return call(merchant, 'POST', `/v2/processing/invoices/${invoiceId}/payments`, { payer, ...more });
+    },
     /** Runs what is due at this time. */
     async settle(): Promise<void> {
       for (let turn = 0; turn < 4; turn++) {

@@ -116,6 +116,10 @@ export const errorCatalogue = {
       message: 'A charge or a payment of the subscription is at the bank. Wait for its outcome.',
       advice: 'Read the subscription until no open period is `isCharging`, or send `keepTrying`.',
     },
+    subscriptionKeyTaken: {
+      message: 'A subscription with this `uniqueKey` has not ended',
+      advice: 'The response has its `id`. Cancel it first, or send another key.',
+    },
     invalidPeriodStatus: {
       message: 'The period cannot be charged or closed',
       advice: 'List the periods. The oldest `open` one is charged, and a `missed` one once none is open.',

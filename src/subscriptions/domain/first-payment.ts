@@ -1,0 +1,32 @@
+// The start with a payment of the payer: what it costs, and what the payer agrees to with it.
+import type { Instant } from '../../clock.ts';
+import { dateText } from '../../retry-rules/domain/calendar.ts';
+import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
+import type { InvoiceTerms } from '../../invoices/domain/invoice.ts';
+import { linesOf } from './period-rows.ts';
+import { sumOf } from './proration.ts';
+import { firstNumberOf, isoOf, layOut, periodDates } from './schedule.ts';
+import type { SubscriptionTerms } from './subscription.ts';
+
+/** The first period, if it starts on the day of the creation. */
+export function costOfFirst(terms: SubscriptionTerms, now: Instant): bigint {
+  const { schedule: agreed, items } = terms;
+  const schedule = layOut(agreed, dateText(localDayOf(now, agreed.zone)));
+  const first = periodDates(schedule, firstNumberOf(schedule));
+  return first ? sumOf(linesOf({ schedule, terms }, first, items)) : 0n;
+}
+
+/** The terms next to the box that the payer ticks. A payment on the day after the creation gives a trial one day more. */
+export function consentTermsOf({
+  items,
+  schedule,
+  createdAt,
+}: SubscriptionTerms): NonNullable<InvoiceTerms['recurring']> {
+  const { every, zone, trialDays } = schedule;
+  const amountMinor = Number(sumOf(items));
+  const trial = trialDays !== undefined && {
+    trialEnd: dateText(localDayOf(createdAt, zone) + trialDays - 1),
+    amountAfterTrialMinor: amountMinor,
+  };
+  return { schedule: isoOf(every), amountRule: { kind: 'fixed', amountMinor }, ...trial };
+}

@@ -1,0 +1,282 @@
+// A subscription that the payer starts with a payment: until it is captured, and what later periods charge.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Merchant } from '../../support/service/test-service.ts';
+import { insufficientFunds } from '../../support/worlds/recurring.ts';
+import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import {
+  subscriptionsUrl,
+  subscriptionWorld,
+  type SubscriptionWorld,
+} from '../../support/subscriptions/subscription-world.ts';
+
+const visa = '4242424242424242';
+const challenged = '4012888888881881';
+/** Expired, unless the payer is present. */
+const expiredAlone = '4000000000549990';
+const invoices = '/v2/processing/invoices';
+
+let world: CustomerWorld;
+let subscriptions: SubscriptionWorld;
+
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  subscriptions = subscriptionWorld(world);
+});
+afterAll(() => world.close());
+
+async function created(more: Record<string, unknown> = {}) {
+  const by = await world.createMerchant();
+  const made = await subscriptions.createUnpaid(by, more);
+  expect(made.status, made.text).toBe(201);
+  const id: string = made.body.id;
+  const invoiceId: string = made.body.firstInvoiceID;
+  const act = (path: string, body?: object) =>
+    subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/${path}`, body);
+  const pay = async (card = visa, body: Record<string, unknown> = {}, invoice = invoiceId) => {
+    const paid = await subscriptions.pay(by, invoice, card, body);
+    await subscriptions.settle();
+    return paid;
+  };
+  return {
+    by,
+    id,
+    invoiceId,
+    act,
+    pay,
+    get: () => subscriptions.get(by, id),
+    invoice: (of = invoiceId) => subscriptions.invoice(by, of),
+    periods: () => subscriptions.periods(by, id),
+    outcomes: async () => (await subscriptions.periods(by, id)).map(({ outcome }) => outcome),
+    payments: (of = invoiceId) => subscriptions.payments(by, of),
+  };
+}
+
+async function hoursLater(hours: number, by: Merchant) {
+  const { body } = await subscriptions.call(by, 'GET', '/sandbox/clock');
+  await subscriptions.moveTo(by, new Date(Date.parse(body.now) + hours * 3_600_000).toISOString());
+}
+const daysLater = (days: number, by: Merchant) => hoursLater(days * 24, by);
+
+describe('the first payment', () => {
+  test('starts it, is the one of the first period, and its card is charged for the next', async () => {
+    const { by, invoiceId, pay, get, invoice, periods, payments } = await created();
+    expect(await get()).toMatchObject({ status: 'incomplete', openPeriods: [], firstInvoiceID: invoiceId });
+    // What the checkout shows next to its box.
+    expect(await invoice()).toMatchObject({
+      status: 'unpaid',
+      amount: 49_900,
+      makeRecurrent: true,
+      recurrentTerms: { schedule: 'P1M', amountRule: { kind: 'fixed', amount: 49_900 } },
+    });
+    await pay();
+    expect(await get()).toMatchObject({ status: 'active' });
+    expect(await periods()).toMatchObject([
+      { number: 1, kind: 'regular', outcome: 'paid', amount: 49_900, invoiceID: invoiceId },
+    ]);
+    await daysLater(32, by);
+    const [, second, ...others] = await periods();
+    expect(others).toEqual([]);
+    expect(second).toMatchObject({ number: 2, outcome: 'paid', amount: 49_900 });
+    const [payment] = await payments(second.invoiceID);
+    expect(payment).toMatchObject({
+      status: 'captured',
+      payer: {
+        payerType: 'RecurrentPayer',
+        recurrentParentPayment: { invoiceID: invoiceId, paymentID: '1' },
+      },
+    });
+    expect(await payments()).toHaveLength(1);
+    expect(await world.differences()).toEqual([]);
+  });
+
+  test('may be declined before, and is authenticated at the bank', async () => {
+    const { by, pay, get, payments } = await created();
+    await pay('4000000000000051');
+    expect(await get()).toMatchObject({ status: 'incomplete' });
+    await pay(challenged);
+    expect(await get()).toMatchObject({ status: 'incomplete' });
+    const { body: events } = await subscriptions.call(
+      by,
+      'GET',
+      `${invoices}/${(await get()).firstInvoiceID}/events?limit=100`,
+    );
+    const asked = events
+      .flatMap(({ changes }: { changes: any[] }) => changes)
+      .find(({ changeType }: { changeType: string }) => changeType === 'PaymentInteractionRequested');
+    await world.decideAtIssuer(asked.userInteraction.request, 'confirm');
+    await world.service.call('GET', `/payer/return/${(await get()).firstInvoiceID}/2`);
+    await subscriptions.settle();
+    expect((await payments()).map(({ status }) => status)).toEqual(['failed', 'captured']);
+    expect(await get()).toMatchObject({ status: 'active' });
+  });
+
+  test('starts it when its hold is captured, with what was captured', async () => {
+    const { act, pay, get, periods, by, invoiceId } = await created();
+    await pay(visa, { flow: { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' } });
+    expect(await get()).toMatchObject({ status: 'incomplete' });
+    // A hold longer than the wait for the payment keeps it.
+    await hoursLater(30, by);
+    expect(await get()).toMatchObject({ status: 'incomplete' });
+    const cancelled = await act('cancel', { when: 'now' });
+    expect([cancelled.status, cancelled.body.code]).toEqual([400, 'subscriptionChargePending']);
+    const captured = await subscriptions.call(by, 'POST', `${invoices}/${invoiceId}/payments/1/capture`, {
+      amount: 40_000,
+      currency: 'RUB',
+      reason: 'a part',
+    });
+    expect(captured.status, captured.text).toBe(202);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'active' });
+    expect(await periods()).toMatchObject([{ number: 1, outcome: 'paid', amount: 40_000 }]);
+  });
+
+  test('of another amount pays a trial, or a first price', async () => {
+    const { by, pay, get, periods, invoice } = await created({ trialDays: 7, firstAmount: 100 });
+    expect(await invoice()).toMatchObject({
+      amount: 100,
+      recurrentTerms: { amountRule: { amount: 49_900 }, amountAfterTrial: 49_900 },
+    });
+    await pay();
+    expect(await get()).toMatchObject({ status: 'trialing' });
+    await daysLater(8, by);
+    expect((await periods()).map(({ kind, outcome, amount }) => [kind, outcome, amount])).toEqual([
+      ['trial', 'paid', 100],
+      ['regular', 'paid', 49_900],
+    ]);
+    const dear = await created({ firstAmount: 60_000 });
+    await dear.pay();
+    expect(await dear.periods()).toMatchObject([{ outcome: 'paid', amount: 60_000 }]);
+  });
+
+  test('without a consent starts it, and then only the payer can pay', async () => {
+    const { by, id, invoiceId, get, pay, outcomes, periods } = await created();
+    const customerID = await subscriptions.readyCustomer(by);
+    const payer = { payerType: 'CustomerPayer', customerID };
+    await subscriptions.call(by, 'POST', `${invoices}/${invoiceId}/payments`, { payer });
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ id, status: 'active' });
+    await daysLater(32, by);
+    expect(await get()).toMatchObject({ status: 'pastDue', openPeriods: [{ declineClass: 'newCard' }] });
+    await pay(visa, {}, (await periods())[1].invoiceID);
+    await daysLater(30, by);
+    expect(await outcomes()).toEqual(['paid', 'paid', 'paid']);
+  });
+});
+
+describe('without it', () => {
+  test('the subscription ends after a day, and its invoice cannot be paid', async () => {
+    const { by, pay, get, invoice, outcomes } = await created();
+    await hoursLater(25, by);
+    expect(await get()).toMatchObject({ status: 'ended', endReason: 'firstPaymentMissing' });
+    expect(await invoice()).toMatchObject({ status: 'cancelled' });
+    const late = await pay();
+    expect([late.status, late.body.code]).toEqual([400, 'invalidInvoiceStatus']);
+    expect(await outcomes()).toEqual([]);
+  });
+
+  test('it is cancelled at once, and its invoice with it', async () => {
+    const { act, pay, get, invoice } = await created();
+    const cancelled = await act('cancel', { when: 'periodEnd', by: 'payer' });
+    expect(cancelled.body).toMatchObject({ status: 'ended', endReason: 'payer' });
+    expect(await invoice()).toMatchObject({ status: 'cancelled' });
+    expect((await pay()).status).toBe(400);
+    expect(await get()).toMatchObject({ status: 'ended' });
+  });
+
+  test('it is not cancelled while the payer is at the bank', async () => {
+    const { by, act, pay, get } = await created();
+    await pay(challenged);
+    const cancelled = await act('cancel', { when: 'now' });
+    expect([cancelled.status, cancelled.body.code]).toEqual([400, 'subscriptionChargePending']);
+    expect(await get()).toMatchObject({ status: 'incomplete' });
+    // The payer closes the page.
+    await hoursLater(26, by);
+    expect(await get()).toMatchObject({ status: 'ended', endReason: 'firstPaymentMissing' });
+  });
+});
+
+describe('later', () => {
+  test('the payer pays what has failed with another card, which is charged from then on', async () => {
+    const { by, pay, get, periods, payments } = await created();
+    await pay(expiredAlone);
+    await daysLater(32, by);
+    const failed = await get();
+    expect(failed).toMatchObject({ status: 'pastDue', openPeriods: [{ declineClass: 'newCard' }] });
+    const { invoiceID } = failed.openPeriods[0];
+    expect(await subscriptions.invoice(by, invoiceID)).toMatchObject({ makeRecurrent: true });
+    await pay(visa, {}, invoiceID);
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+    await daysLater(31, by);
+    const [, , third] = await periods();
+    expect(third).toMatchObject({ number: 3, outcome: 'paid' });
+    expect(await payments(third.invoiceID)).toMatchObject([
+      { payer: { recurrentParentPayment: { invoiceID, paymentID: '2' } } },
+    ]);
+  });
+
+  test('a refund of the first payment ends nothing', async () => {
+    const { by, invoiceId, pay, get, outcomes } = await created();
+    await pay();
+    const refund = `${invoices}/${invoiceId}/payments/1/refunds`;
+    const refunded = await subscriptions.call(by, 'POST', refund, { amount: 49_900, currency: 'RUB' });
+    expect(refunded.status, refunded.text).toBe(201);
+    await subscriptions.settle();
+    await daysLater(32, by);
+    expect(await outcomes()).toEqual(['paid', 'paid']);
+    expect(await get()).toMatchObject({ status: 'active' });
+  });
+
+  test('the payer revokes the consent, and it ends', async () => {
+    const { by, invoiceId, pay, get, outcomes } = await created();
+    await pay();
+    const revoke = `${invoices}/${invoiceId}/payments/1/recurring/withdraw`;
+    const revoked = await subscriptions.call(by, 'POST', revoke, { reason: 'by phone' });
+    expect(revoked.status, revoked.text).toBe(204);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'ended', endReason: 'payer' });
+    expect(await outcomes()).toEqual(['paid']);
+  });
+
+  test('a charge for lack of funds is retried', async () => {
+    const { by, pay, get, periods, payments } = await created({
+      firstAmount: 100,
+      items: [{ product: 'Tea', price: insufficientFunds }],
+    });
+    await pay();
+    await daysLater(32, by);
+    expect(await get()).toMatchObject({ status: 'pastDue', openPeriods: [{ declineClass: 'funds' }] });
+    await daysLater(2, by);
+    const [, second] = await periods();
+    expect((await payments(second.invoiceID)).length).toBeGreaterThan(1);
+  });
+});
+
+describe('is refused', () => {
+  test.each<[string, Record<string, unknown>]>([
+    ['Send either `customerID` or `shopID`.', { shopID: undefined }],
+    ['Send either `customerID` or `shopID`.', { customerID: 'C1' }],
+    [
+      '`firstAmount` needs `shopID` instead of `customerID`.',
+      { shopID: undefined, customerID: 'C1', firstAmount: 1 },
+    ],
+    ['The first period is free. Send `firstAmount`', { trialDays: 7 }],
+    ['`zone` "Europe/Nowhere" is unknown', { timeZone: 'Europe/Nowhere' }],
+  ])('%s', async (message, more) => {
+    const answer = await subscriptions.createUnpaid(world.merchant, more);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalidRequest']);
+    expect(answer.body.message).toContain(message);
+  });
+
+  test('if the shop is unknown', async () => {
+    const answer = await subscriptions.createUnpaid(world.merchant, { shopID: 'NONE' });
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalidShopID']);
+  });
+
+  test('a repeat is the same one, with the same invoice', async () => {
+    const first = await subscriptions.createUnpaid(world.merchant, { externalID: 'F-1' });
+    const again = await subscriptions.createUnpaid(world.merchant, { externalID: 'F-1' });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    const other = await subscriptions.createUnpaid(world.merchant, { externalID: 'F-1', firstAmount: 5 });
+    expect([other.status, other.body.id]).toEqual([409, first.body.id]);
+  });
+});
