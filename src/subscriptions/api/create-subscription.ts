@@ -30,13 +30,15 @@ import {
   SubscriptionSchema,
 } from './schema.ts';
 
-type Deps = {
+export type ConsentDeps = {
   readonly db: Database;
-  readonly ids: Ids;
-  readonly merchants: Merchants;
   readonly customers: Customers;
   readonly charging: Charging;
   readonly consents: Consents;
+};
+type Deps = ConsentDeps & {
+  readonly ids: Ids;
+  readonly merchants: Merchants;
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
 
@@ -155,11 +157,11 @@ function termsOf(
 }
 
 /** What only a new consent or card would change. A wait is no reason: the first charge waits too. */
-async function allowedByConsent(
+export async function allowedByConsent(
   { id: customerId, card }: ChargeableCustomer,
   { partyId, items, currency }: SubscriptionTerms,
   now: Instant,
-  { db, charging, consents }: Deps,
+  { db, charging, consents }: ConsentDeps,
 ): Promise<Outcome<undefined, ChargeRefusal['code'] | 'customerNotReady'>> {
   if (!card) return noSavedCard();
   const { token, livemode, seriesId: named } = card;

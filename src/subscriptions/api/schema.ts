@@ -14,7 +14,14 @@ import {
 } from '../../platform/http/schemas.ts';
 import type { Every } from '../../retry-rules/domain/periods.ts';
 import type { Upcoming } from '../domain/period-rows.ts';
-import { nextAction, statusOf, type Period, type Subscription } from '../domain/subscription.ts';
+import { dueOf } from '../domain/change.ts';
+import {
+  nextAction,
+  statusOf,
+  type PendingChange,
+  type Period,
+  type Subscription,
+} from '../domain/subscription.ts';
 
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 const Time = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
@@ -105,6 +112,19 @@ const OpenPeriodSchema = Type.Object(
   { title: 'OpenPeriod' },
 );
 
+/** Its invoice is paid by the saved card, or by the payer. */
+const PendingChangeSchema = Type.Object(
+  {
+    items: CartSchema,
+    amount: Amount,
+    invoiceID: EntityID,
+    payableUntil: DateTime,
+    isCharging: Type.Boolean(),
+    failedFor: Type.Optional(Type.String({ description: 'Now only the payer can pay it.' })),
+  },
+  { title: 'PendingChange' },
+);
+
 export const SubscriptionSchema = Type.Object(
   {
     id: EntityID,
@@ -114,6 +134,9 @@ export const SubscriptionSchema = Type.Object(
     createdAt: DateTime,
     status: Type.Enum([...statuses]),
     items: CartSchema,
+    scheduledItems: Type.Optional({ ...CartSchema, description: 'From the next period.' }),
+    pendingChange: Type.Optional(PendingChangeSchema),
+    creditBalance: { ...Amount, minimum: 0, description: 'It pays of the next invoices.' },
     currency: CurrencyCode,
     ...scheduleMembers,
     ...policyMembers,
@@ -159,6 +182,7 @@ export function itemsOf(items: SubscriptionParams['items']) {
 
 export function subscriptionBody(subscription: Subscription): Static<typeof SubscriptionSchema> {
   const { terms, items, paidThrough, endsAfter, pause, endedFor, parkedFor, open } = subscription;
+  const { scheduledItems, change, creditMinor } = subscription;
   const { id, shopId, customerId, createdAt, currency, catchUp, dunning, externalId, metadata } = terms;
   const next = nextAction(subscription);
   return {
@@ -168,6 +192,7 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
     createdAt,
     status: statusOf(subscription),
     items: cartBody(items),
+    creditBalance: Number(creditMinor),
     currency,
     ...scheduleBody(subscription),
     catchUp,
@@ -185,6 +210,8 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
     metadata: (metadata ?? {}) as Record<string, unknown>,
     ...defined({
       externalID: externalId,
+      scheduledItems: scheduledItems && cartBody(scheduledItems),
+      pendingChange: change && pendingChangeBody(change),
       paidThrough,
       nextActionAt: next?.at,
       endsAfterPeriod: endsAfter?.number,
@@ -193,6 +220,18 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       endReason: endedFor,
       parkedFor,
     }),
+  };
+}
+
+function pendingChangeBody(change: PendingChange): Static<typeof PendingChangeSchema> {
+  const { items, invoiceId = '', payableUntil = '', charging, tryAt, failedFor } = change;
+  return {
+    items: cartBody(items),
+    amount: Number(dueOf(change)),
+    invoiceID: invoiceId,
+    payableUntil,
+    isCharging: charging !== undefined || tryAt !== undefined,
+    ...defined({ failedFor }),
   };
 }
 
