@@ -292,14 +292,14 @@ function subscriptionTerms() {
 
 function subscriptionChange() {
   return {
-  period: 1,
-  items: [{ product: 'Two teas', quantity: 1, priceMinor: 79_900 }],
-  creditMinor: 24_950,
-  chargeMinor: 39_950,
-  fromBalanceMinor: 0,
-  invoiceId: '1Ek5pFYYx4w',
-  payableUntil: minute(3 * 24 * 60),
-};
+    period: 1,
+    items: [{ product: 'Two teas', quantity: 1, priceMinor: 79_900 }],
+    creditMinor: 24_950,
+    chargeMinor: 39_950,
+    fromBalanceMinor: 0,
+    invoiceId: '1Ek5pFYYx4w',
+    payableUntil: minute(3 * 24 * 60),
+  };
 }
 
 function missedPeriod(...of: Parameters<typeof subscriptionPeriod>) {

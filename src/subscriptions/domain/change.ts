@@ -78,7 +78,7 @@ export function decideChangeNow(
   {
     items,
     credit = 'unused',
-    asOf = undefined,
+    asOf,
     invoiceId,
   }: Pick<WantedChange, 'asOf'> & {
     readonly items: readonly Item[];
@@ -146,7 +146,7 @@ export type Preview = {
   /** Absent: nothing changes before the next period. */
   readonly change?: Change;
   readonly after: Subscription;
-  /** Absent: none comes by itself. */
+  /** Absent: none comes without a person. */
   readonly next?: Upcoming;
 };
 

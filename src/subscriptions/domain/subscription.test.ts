@@ -1040,7 +1040,7 @@ describe('the charge of a change', () => {
     expect(life.subscription.items).toEqual([item(3_000n)]);
   });
 
-  test('keeps the change, and nobody takes it back meanwhile', () => {
+  test('keeps the change, and is not taken back meanwhile', () => {
     const life = started();
     expect(codeOf(decideTakeBackChange(life.subscription))).toBe('subscriptionChargePending');
     const ended = decideConsentEnded(life.subscription, 'payer');
@@ -1065,7 +1065,10 @@ describe('the charge of a change', () => {
   test('ends with the period at the latest', () => {
     const late = laterBy(at('2027-02-28T00:00'), -day);
     const life = new Life(terms).until(late);
-    life.take(accepted(decideChangeNow(life.subscription, { items: [item(3_000n)], invoiceId: 'C' }, late)), late);
+    life.take(
+      accepted(decideChangeNow(life.subscription, { items: [item(3_000n)], invoiceId: 'C' }, late)),
+      late,
+    );
     expect(life.subscription.change?.payableUntil).toBe(at('2027-02-28T00:00'));
   });
 });
@@ -1097,7 +1100,9 @@ describe('a change that waits', () => {
   test('is refused while paused or parked, at the first instant of the next period, and twice a day', () => {
     const life = new Life(terms).until(noon);
     const code = (now: Instant, asOf?: Instant) =>
-      codeOf(decideChange(life.subscription, { ...wanted(3_000n, 'now'), ...(asOf ? { asOf } : {}) }, 'C', now));
+      codeOf(
+        decideChange(life.subscription, { ...wanted(3_000n, 'now'), ...(asOf ? { asOf } : {}) }, 'C', now),
+      );
     expect(code(at('2027-02-28T00:00'), at('2027-02-27T23:59'))).toBe('invalidRequest');
     const midnight = at('2027-02-15T00:10');
     life.take(accepted(decideChange(life.subscription, wanted(100n, 'now'), 'C', midnight)), midnight);
@@ -1113,7 +1118,9 @@ describe('a change that waits', () => {
     const facts = accepted(decideChange(subscription, zone('Asia/Vladivostok'), 'C', noon));
     expect(facts.map(({ type }) => type)).toEqual(['zone_changed', 'items_scheduled']);
     expect(codeOf(decideChange(subscription, zone('Mars'), 'C', noon))).toBe('invalidRequest');
-    expect(codeOf(decideChange(subscription, { when: 'now', credit: 'none' }, 'C', noon))).toBe('invalidRequest');
+    expect(codeOf(decideChange(subscription, { when: 'now', credit: 'none' }, 'C', noon))).toBe(
+      'invalidRequest',
+    );
   });
 
   test('without credit costs all of the rest', () => {

@@ -1,6 +1,7 @@
 // Other items of a subscription: what a preview says, how a dearer change is paid, and what is left as credit.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyUpdate } from '../../../src/app/bank-watch/bank-updates.ts';
+import type { Merchant } from '../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import { insufficientFunds } from '../../support/worlds/recurring.ts';
 import {
@@ -23,13 +24,25 @@ const items = (price: number) => [{ product: 'Tea', price }];
 /** 30 days of whole seconds, so that a third is a third. */
 const price = 30_000;
 
-async function started(more: Record<string, unknown> = {}) {
+/** Declined for a terminated card, but for the payer approved. */
+const expiredAlone = '4000000000549990';
+
+async function pay(by: Merchant, invoiceID: string): Promise<void> {
+  const { token } = await world.tokenize('4242424242424242', by.apiKey);
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
+  const body = { flow: { type: 'PaymentFlowInstant' }, payer };
+  const paid = await subscriptions.call(by, 'POST', `/v2/processing/invoices/${invoiceID}/payments`, body);
+  expect(paid.status, paid.text).toBe(201);
+  await world.service.jobs.whenIdle();
+  await subscriptions.settle();
+}
+
+async function started(more: Record<string, unknown> = {}, card?: string) {
   const by = await world.createMerchant();
-  const customerId = await subscriptions.readyCustomer(by);
+  const customerId = await subscriptions.readyCustomer(by, card);
   const { body: clock } = await subscriptions.call(by, 'GET', '/sandbox/clock');
   const midnight = (Math.floor(Date.parse(clock.now) / dayMs) + 1) * dayMs;
-  const moveTo = (days: number) =>
-    subscriptions.moveTo(by, new Date(midnight + days * dayMs).toISOString());
+  const moveTo = (days: number) => subscriptions.moveTo(by, new Date(midnight + days * dayMs).toISOString());
   await moveTo(0);
   const created = await subscriptions.create(by, customerId, {
     items: items(price),
@@ -88,35 +101,36 @@ describe('a dearer change', () => {
   });
 
   test('that the card does not pay is paid by the payer', async () => {
-    const { act, get, moveTo, paymentsOf, by } = await started();
-    await moveTo(15);
-    // The bank declines the half of the difference.
-    const { body } = await act('change', { items: items(price + 2 * insufficientFunds), when: 'now' });
+    const { act, get, moveTo, paymentsOf, by, id } = await started({}, expiredAlone);
+    const [first] = await subscriptions.periods(by, id);
+    await pay(by, first.invoiceID);
+    await moveTo(10);
+    const { body } = await act('change', { items: items(60_000), when: 'now' });
     const { invoiceID } = body.pendingChange;
-    expect(await paymentsOf(invoiceID)).toEqual(['failed']);
-    const waiting = await get();
-    expect(waiting).toMatchObject({
+    expect(await get()).toMatchObject({
       status: 'active',
       items: items(price),
-      pendingChange: { isCharging: false, failedFor: 'funds', amount: insufficientFunds },
+      pendingChange: { isCharging: false, failedFor: 'recurrentStopped', amount: 20_000 },
     });
     expect((await act('change', { items: items(1), when: 'nextPeriod' })).body).toMatchObject({
       code: 'subscriptionChangePending',
     });
-    await world.pay(by, invoiceID);
-    await subscriptions.settle();
-    expect(await get()).toMatchObject({ items: items(price + 2 * insufficientFunds) });
+    await pay(by, invoiceID);
+    expect(await paymentsOf(invoiceID)).toEqual(['captured']);
+    expect(await get()).toMatchObject({ items: items(60_000) });
     expect((await get()).pendingChange).toBeUndefined();
   });
 
-  test('that nobody pays is dropped when its invoice is due', async () => {
+  test('that is not paid is dropped when its invoice is due', async () => {
     const { act, get, moveTo, by } = await started();
     await moveTo(15);
     const { body } = await act('change', { items: items(price + 2 * insufficientFunds), when: 'now' });
     await moveTo(18.1);
     expect((await get()).pendingChange).toBeUndefined();
     expect((await get()).items).toMatchObject(items(price));
-    expect(await subscriptions.invoice(by, body.pendingChange.invoiceID)).toMatchObject({ status: 'cancelled' });
+    expect(await subscriptions.invoice(by, body.pendingChange.invoiceID)).toMatchObject({
+      status: 'cancelled',
+    });
     await moveTo(31);
     expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
   });
@@ -127,7 +141,9 @@ describe('a dearer change', () => {
     const { body } = await act('change', { items: items(price + 2 * insufficientFunds), when: 'now' });
     expect((await act('unchange')).status).toBe(200);
     expect((await get()).pendingChange).toBeUndefined();
-    expect(await subscriptions.invoice(by, body.pendingChange.invoiceID)).toMatchObject({ status: 'cancelled' });
+    expect(await subscriptions.invoice(by, body.pendingChange.invoiceID)).toMatchObject({
+      status: 'cancelled',
+    });
     expect((await act('unchange')).body).toMatchObject({ code: 'invalidSubscriptionStatus' });
   });
 });
@@ -206,11 +222,15 @@ test('a preview says that the payer has agreed to less', async () => {
   const by = await world.createMerchant();
   const customer = await world.createCustomer({}, by);
   const amountRule = { kind: 'upTo', amount: 40_000 };
-  await world.bound(customer, '4242424242424242', { recurrentTerms: { schedule: 'P1M', amountRule } });
+  await world.bind(customer, '4242424242424242', { recurrentTerms: { schedule: 'P1M', amountRule } });
+  await world.service.jobs.whenIdle();
   const { body } = await subscriptions.create(by, customer.id, { items: items(price) });
   await subscriptions.settle();
   const preview = (cost: number) =>
-    subscriptions.call(by, 'POST', `${subscriptionsUrl}/${body.id}/preview`, { items: items(cost), when: 'now' });
+    subscriptions.call(by, 'POST', `${subscriptionsUrl}/${body.id}/preview`, {
+      items: items(cost),
+      when: 'now',
+    });
   expect((await preview(40_000)).body.refusal).toBeUndefined();
   expect((await preview(40_001)).body.refusal).toBe('recurrentAmountAboveConsent');
 });

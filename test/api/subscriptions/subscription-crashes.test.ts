@@ -101,3 +101,52 @@ test.each([
   expect(await notFinal(world.service.database)).toEqual([]);
   expect(await world.differences()).toEqual([]);
 });
+
+test.each([
+  ['is captured', 49_900, ['captured'], 1],
+  ['is declined', 2 * insufficientFunds, ['failed'], 0],
+] as const)('a change whose charge %s survives a crash at every step', async (_, more, payments, booked) => {
+  const { merchant } = world;
+  const price = 10_000;
+  const items = (cost: number) => [{ product: 'Tea', price: cost }];
+  const died: string[] = [];
+  for (;;) {
+    const customerId = await subscriptions.readyCustomer(merchant);
+    const body = { items: items(price), every: 'P30D', timeZone: 'UTC' };
+    const { id } = (await subscriptions.create(merchant, customerId, body)).body;
+    await run(world.service);
+    // The difference of the second half is the amount that the bank may decline.
+    const begins = Math.floor(Date.parse(world.service.clock.now()) / dayMs) * dayMs;
+    world.service.clock.advance(begins + 15 * dayMs - Date.parse(world.service.clock.now()));
+    const act = (verb: string, asked?: unknown) =>
+      subscriptions.call(merchant, 'POST', `/v2/processing/subscriptions/${id}/${verb}`, asked);
+    const changed = await act('change', { items: items(price + more), when: 'now' });
+    expect(changed.status, changed.text).toBe(200);
+    const { invoiceID } = changed.body.pendingChange;
+    fuse.set(died.length + 1);
+    await run(mortal);
+    const death = fuse.blownAt();
+    for (const ms of [pastTheLeaseMs, pastTheLeaseMs, pastTheLookMs]) {
+      world.service.clock.advance(ms);
+      await run(world.service);
+    }
+    const where = `crashed ${death ?? 'nowhere'}`;
+    const made = await subscriptions.payments(merchant, invoiceID);
+    expect(
+      made.map(({ status }) => status),
+      where,
+    ).toEqual(payments);
+    expect(await operationsOf(invoiceID), where).toBe(booked);
+    const after = await subscriptions.get(merchant, id);
+    expect([after.items[0].price, after.pendingChange?.failedFor], where).toEqual(
+      booked === 1 ? [price + more, undefined] : [price, 'funds'],
+    );
+    await act('cancel', { when: 'now' });
+    if (death === undefined) break;
+    died.push(death);
+    expect(died.length, died.join(', ')).toBeLessThan(maxMoments);
+  }
+  expect(died).toContain('before authorise');
+  expect(await notFinal(world.service.database)).toEqual([]);
+  expect(await world.differences()).toEqual([]);
+});

@@ -32,7 +32,9 @@ describe('a service is found that', () => {
     'zone',
     'priceNext',
     'priceNow',
-    'changeEnds',
+    'bankAnswers',
+    'payerPaysChange',
+    'takeBack',
     'payerPays',
     'newCard',
     'forgive',
@@ -62,11 +64,32 @@ describe('a service is found that', () => {
     expect(faultOf((plan) => livedStory({ ...plan, ...mistake(plan) }))).toBeDefined();
   });
 
+  const changing = (mistake: (act: Act & { does: 'priceNow' }) => object) => (plan: Plan) =>
+    livedStory({
+      ...plan,
+      acts: plan.acts.map((act) => (act.does === 'priceNow' ? { ...act, ...mistake(act) } : act)),
+    });
+
+  test.each<[string, (act: Act & { does: 'priceNow' }) => object]>([
+    ['gives credit that was not wanted', () => ({ credit: 'unused' })],
+    ['gives no credit', () => ({ credit: 'none' })],
+    ['changes at once what is cheaper', () => ({ when: 'now' })],
+    ['takes a declined change for a paid one', () => ({ answer: 'captured' })],
+    ['changes a minute later', ({ at }) => ({ at: at + 60_000_000 })],
+  ])('%s', (_, mistake) => {
+    expect(faultOf(changing(mistake))).toBeDefined();
+  });
+
   const telling = (change: (story: Story) => Partial<Story>) =>
     faultOf((plan) => {
       const story = livedStory(plan);
       return { ...story, ...change(story) };
     });
+
+  test('charges a change again', () => {
+    const twice = telling(({ changes }) => ({ changes: changes.flatMap((one) => [one, one]) }));
+    expect(twice).toContain('a change charged');
+  });
 
   test('charges a period twice', () => {
     // After all answers that are drawn, every charge is captured.

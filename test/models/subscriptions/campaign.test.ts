@@ -20,11 +20,11 @@ test(`the service and the model agree in ${lives} lives (SUBSCRIPTION_SEED=${see
     for (const { outcome } of story.rows) outcomes.add(outcome);
   }
   expect([...outcomes].toSorted()).toEqual(['forgiven', 'missed', 'open', 'paid', 'skipped', 'unpaid']);
+  // Nothing that people and banks do looks like a bug.
   expect([...ends].toSorted()).toEqual([
     'ended finished',
     'ended payer',
     'ended unpaid',
-    'parked',
     'paused',
     'running',
     'unpaid',
