@@ -142,7 +142,7 @@ export function decideWake(subscription: Subscription, now: Instant, ids: NewIds
   }
 }
 
-/** The last guard: whatever is wrong elsewhere, a payer is not charged again and again. Wishes explain a third charge, which waits. */
+/** The last guard: a third charge in a day waits. If it is for the same period, and was not asked for, there is a bug. */
 function startCharge(
   subscription: Subscription,
   number: number,
@@ -153,7 +153,9 @@ function startCharge(
   if (!period) throw new Error(`Period ${number} is not open.`);
   const until = mayChargeFrom(subscription);
   if (until > now) {
-    const isExplained = [period, ...subscription.charges].some(({ isWished }) => isWished);
+    const { charges } = subscription;
+    const isExplained =
+      [period, ...charges].some(({ isWished }) => isWished) || charges.some((one) => one.number !== number);
     const why = 'moreThanTwoChargesADay';
     return [
       isExplained ? { type: 'charge_postponed', number, why, until } : { type: 'subscription_parked', why },

@@ -290,8 +290,9 @@ class Walk {
   charge(open: Unpaid, now: Micros): void {
     const recent = this.reached.filter(({ at }) => at > now - dayLong);
     if (recent.length >= 2) {
-      // What people ask for explains a third one. It waits.
-      if (open.isWished || recent.slice(-2).some(({ isWished }) => isWished)) {
+      // What people ask for, and what is late, explains a third one. It waits.
+      const isOther = recent.slice(-2).some(({ number }) => number !== open.row.number);
+      if (open.isWished || isOther || recent.slice(-2).some(({ isWished }) => isWished)) {
         open.tryAt = recent.at(-2)!.at + dayLong;
         return;
       }
