@@ -135,6 +135,46 @@ describe('a dearer change', () => {
     expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
   });
 
+  test('waits for a payment of the payer, which outlasts its due date', async () => {
+    const { act, get, moveTo, paymentsOf, by } = await started();
+    await moveTo(15);
+    const { body } = await act('change', { items: items(price + 2 * insufficientFunds), when: 'now' });
+    const { invoiceID, payableUntil } = body.pendingChange;
+    const until = Date.parse(payableUntil);
+    await subscriptions.moveTo(by, new Date(until - 60_000).toISOString());
+    // The payer has to confirm it with their bank, and never does.
+    const { token } = await world.tokenize('4012888888881881', by.apiKey);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
+    const asked = { flow: { type: 'PaymentFlowInstant' }, payer };
+    const paying = await subscriptions.call(
+      by,
+      'POST',
+      `/v2/processing/invoices/${invoiceID}/payments`,
+      asked,
+    );
+    expect(paying.status, paying.text).toBe(201);
+    await world.service.jobs.whenIdle();
+    for (const refused of [await act('unchange'), await act('cancel', { when: 'now' })])
+      expect(refused.body).toMatchObject({ code: 'subscriptionChargePending' });
+    await subscriptions.moveTo(by, new Date(until + 60_000).toISOString());
+    expect((await get()).pendingChange).toMatchObject({ invoiceID });
+    await subscriptions.moveTo(by, new Date(until + dayMs).toISOString());
+    expect(await paymentsOf(invoiceID)).toEqual(['failed', 'failed']);
+    expect((await get()).pendingChange).toBeUndefined();
+    expect(await get()).toMatchObject({ status: 'active', items: items(price) });
+  });
+
+  test('ends with the subscription, and its invoice is cancelled', async () => {
+    const { act, moveTo, by } = await started();
+    await moveTo(15);
+    const { body } = await act('change', { items: items(price + 2 * insufficientFunds), when: 'now' });
+    const ended = await act('cancel', { when: 'now' });
+    expect(ended.body).toMatchObject({ status: 'ended', items: items(price) });
+    expect(ended.body.pendingChange).toBeUndefined();
+    const { invoiceID } = body.pendingChange;
+    expect(await subscriptions.invoice(by, invoiceID)).toMatchObject({ status: 'cancelled' });
+  });
+
   test('is taken back, and its invoice is cancelled', async () => {
     const { act, get, moveTo, by } = await started();
     await moveTo(15);
