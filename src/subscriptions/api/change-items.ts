@@ -33,13 +33,10 @@ const ChangeParams = Type.Object(
       }),
     ),
     credit: Type.Optional(
-      Type.Enum(['unused', 'none'], {
-        default: 'unused',
-        description: 'Whether the unused time of the old items counts.',
-      }),
+      Type.Enum(['unused', 'none'], { default: 'unused', description: 'For the old items.' }),
     ),
     timeZone: Type.Optional(Type.String({ maxLength: 64, description: 'From the next period.' })),
-    asOf: Type.Optional({ ...DateTime, description: 'Of a preview of the last hour: the same amounts.' }),
+    asOf: Type.Optional({ ...DateTime, description: 'Of a preview.' }),
   },
   { title: 'ChangeSubscription' },
 );
@@ -52,15 +49,13 @@ const PreviewSchema = Type.Object(
     asOf: DateTime,
     takesEffect: Type.Enum(['now', 'nextPeriod']),
     items: CartSchema,
-    amount: { ...Money, description: 'What the payer pays now: `charge` less `credit` and `fromBalance`.' },
+    amount: { ...Money, description: 'What the payer pays now.' },
     charge: Type.Optional(Money),
     credit: Type.Optional(Money),
     fromBalance: Type.Optional(Money),
     creditBalance: Money,
     next: Type.Optional(UpcomingSchema),
-    refusal: Type.Optional(
-      Type.String({ description: 'Why the saved card is not charged for the new items.' }),
-    ),
+    refusal: Type.Optional(Type.String({ description: 'Why the saved card is not charged for the items.' })),
   },
   { title: 'ChangePreview' },
 );
@@ -86,7 +81,7 @@ export const previewSubscriptionChange = endpoint({
   path: '/v2/processing/subscriptions/{subscriptionID}/preview',
   tag: 'Subscriptions',
   summary: 'Preview a change of a subscription',
-  description: 'Nothing changes. Send the same body with `asOf` to make the change at these amounts.',
+  description: 'Nothing changes. Send the same body with `asOf` for these amounts.',
   params: SubscriptionPath,
   body: ChangeParams,
   bodyExample,
@@ -140,8 +135,7 @@ export const changeSubscription = endpoint({
   path: '/v2/processing/subscriptions/{subscriptionID}/change',
   summary: 'Change the items or the time zone',
   description:
-    'A dearer change that is made now has an invoice: `pendingChange`. The saved card is charged for it once, and the payer can pay it ' +
-    'until `payableUntil`. What is cheaper now gives credit for the next invoices.',
+    'What is dearer now has an invoice, which the saved card or the payer pays. What is cheaper gives credit.',
   body: ChangeParams,
   bodyExample,
   errors: [...changeErrors, ...refusals, 'invalidInvoiceCart', ...tradingRefusals],
@@ -164,7 +158,6 @@ export const takeBackSubscriptionChange = endpoint({
   operation: 'takeBackSubscriptionChange',
   path: '/v2/processing/subscriptions/{subscriptionID}/unchange',
   summary: 'Take back a change that waits',
-  description: 'For the next period, or for its payment. Its invoice is cancelled.',
   errors: changeErrors,
   handle: (request, deps: ChangeDeps) => change(request, deps, decideTakeBackChange),
 });
