@@ -196,6 +196,8 @@ export type SubscriptionRow = Due & {
   readonly phase: string;
   readonly state: {
     readonly paidThrough?: string;
+    readonly creditMinor?: number;
+    readonly change?: { readonly invoiceId?: string };
     readonly parkedFor?: string;
     readonly endedFor?: string;
     readonly endsAfter?: { readonly number: number };

@@ -76,6 +76,11 @@ function subscribe(known: Knowledge, chance: Chance, now: () => string): Wish | 
   };
 }
 
+type Subscription = {
+  readonly openPeriods: readonly { readonly invoiceID: string }[];
+  readonly pendingChange?: { readonly invoiceID: string };
+};
+
 const topic = 'SubscriptionsTopic';
 const eventTypes = [
   'SubscriptionCreated',
@@ -94,6 +99,15 @@ const eventTypes = [
   'SubscriptionMissedPeriodCharged',
   'SubscriptionPaymentTakenBack',
   'SubscriptionEnded',
+  'SubscriptionChangeScheduled',
+  'SubscriptionChangeTakenBack',
+  'SubscriptionChangeStarted',
+  'SubscriptionChangeChargeStarted',
+  'SubscriptionChangeChargeFailed',
+  'SubscriptionChangeDropped',
+  'SubscriptionChanged',
+  'SubscriptionChangePaymentTakenBack',
+  'SubscriptionTimeZoneChanged',
   'SubscriptionParked',
   'SubscriptionUnparked',
 ];
@@ -113,6 +127,13 @@ export const subscriptionActions: readonly Action[] = [
       if (id === undefined) return undefined;
       const inDays = (days: number) => new Date(Date.parse(now()) + days * dayMs).toISOString();
       const openPeriods = chance.oneOf(['keepTrying', 'forgive']);
+      const items = [{ product: 'Other tea', price: chance.oneOf(prices), quantity: chance.oneOf([1, 3]) }];
+      const change = {
+        ...(chance.isTrue(0.9) ? { items } : {}),
+        when: chance.oneOf(['now', 'now', 'auto', 'nextPeriod']),
+        ...(chance.isTrue(0.2) ? { credit: 'none' } : {}),
+        ...(chance.isTrue(0.1) ? { timeZone: chance.oneOf(['UTC', 'Asia/Tokyo']) } : {}),
+      };
       const [verb, body] = chance.oneOf<[string, Record<string, unknown> | undefined]>([
         ['cancel', { when: chance.oneOf(['now', 'periodEnd', 'periodEnd']), by: 'payer' }],
         ['pause', { openPeriods }],
@@ -122,6 +143,12 @@ export const subscriptionActions: readonly Action[] = [
         ['resume', undefined],
         ['uncancel', undefined],
         ['links', undefined],
+        ['preview', change],
+        ['change', change],
+        ['change', change],
+        ['change', change],
+        ['change', { ...change, asOf: now() }],
+        ['unchange', undefined],
         ['periods/1/charge', { afterDays: chance.oneOf([0, 2]) }],
         ['periods/1/close', { as: chance.oneOf(['forgiven', 'paidElsewhere']) }],
       ]);
@@ -153,8 +180,8 @@ export const subscriptionActions: readonly Action[] = [
       return {
         method: 'GET',
         path: `${base}/subscriptions/${id}`,
-        learn({ openPeriods }: { openPeriods: { invoiceID: string }[] }) {
-          for (const { invoiceID } of openPeriods)
+        learn({ openPeriods, pendingChange }: Subscription) {
+          for (const { invoiceID } of pendingChange ? [...openPeriods, pendingChange] : openPeriods)
             if (!known.openPeriods.includes(invoiceID)) known.openPeriods.push(invoiceID);
         },
       };

@@ -11,6 +11,26 @@ export const faultsOfSubscriptions: Faults = {
       },
     ],
   },
+  'change-charged-again': {
+    does: 'The invoice of a change is charged again and again while the card does not pay it.',
+    edits: [
+      {
+        within: 'afterChangeCharge',
+        replace: 'change: { ...change, failedFor: fact.failedFor }',
+        by: 'change: { ...change, failedFor: fact.failedFor, tryAt: now }',
+      },
+    ],
+  },
+  'change-credited-twice': {
+    does: 'A cheaper change gives its credit twice.',
+    edits: [
+      {
+        within: 'afterChange',
+        replace: 'reserved - fromBalanceMinor + credited',
+        by: 'reserved - fromBalanceMinor + 2n * credited',
+      },
+    ],
+  },
   'day-of-utc': {
     does: 'Periods start at the midnight of UTC instead of their zone.',
     edits: [

@@ -88,6 +88,11 @@ import {
   uncancelSubscription,
 } from '../subscriptions/api/change-subscription.ts';
 import { chargeSubscriptionPeriod, closeSubscriptionPeriod } from '../subscriptions/api/change-period.ts';
+import {
+  changeSubscription,
+  previewSubscriptionChange,
+  takeBackSubscriptionChange,
+} from '../subscriptions/api/change-items.ts';
 import { createSubscriptionLink } from '../subscriptions/api/create-subscription-link.ts';
 import { createSubscription } from '../subscriptions/api/create-subscription.ts';
 import {
@@ -242,6 +247,9 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   uncancelSubscription, //    POST /v2/processing/subscriptions/{subscriptionID}/uncancel
   pauseSubscription, //       POST /v2/processing/subscriptions/{subscriptionID}/pause
   resumeSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/resume
+  previewSubscriptionChange, // POST /v2/processing/subscriptions/{subscriptionID}/preview
+  changeSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/change
+  takeBackSubscriptionChange, // POST /v2/processing/subscriptions/{subscriptionID}/unchange
   chargeSubscriptionPeriod, // POST /v2/processing/subscriptions/{subscriptionID}/periods/{periodNumber}/charge
   createSubscriptionLink, //  POST /v2/processing/subscriptions/{subscriptionID}/links
   closeSubscriptionPeriod, // POST /v2/processing/subscriptions/{subscriptionID}/periods/{periodNumber}/close

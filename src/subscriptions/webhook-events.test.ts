@@ -52,6 +52,39 @@ test('why charging is stopped, and that it continues', () => {
   expect(events[1]).not.toHaveProperty('subscription.parkedFor');
 });
 
+test('every step of a change, with its amounts and its cause', () => {
+  const items = [{ product: 'Two teas', quantity: 1n, priceMinor: 2_000n }];
+  const money = { creditMinor: 500n, chargeMinor: 1_000n, fromBalanceMinor: 0n };
+  const change = { period: 1, items, ...money, invoiceId: 'C', payableUntil: at };
+  const events = eventsOf(
+    { type: 'items_scheduled', items },
+    { type: 'items_unscheduled' },
+    { type: 'change_started', change },
+    { type: 'change_charge_started', paymentId: 'C.1' },
+    { type: 'change_charge_failed', failedFor: 'funds' },
+    { type: 'change_dropped', why: 'unpaid' },
+    { type: 'items_changed', change: { ...change, chargeMinor: 100n } },
+    { type: 'change_payment_taken_back', ofPeriod: 1, invoiceId: 'C', amountMinor: 500n },
+    { type: 'zone_changed', zone: 'Asia/Tokyo' },
+  );
+  const shown = [{ product: 'Two teas', price: 2_000, quantity: 1 }];
+  expect(events).toMatchObject([
+    { eventType: 'SubscriptionChangeScheduled', items: shown },
+    { eventType: 'SubscriptionChangeTakenBack' },
+    {
+      eventType: 'SubscriptionChangeStarted',
+      items: shown,
+      change: { ofPeriod: 1, charge: 1_000, credit: 500, fromBalance: 0, amount: 500, invoiceID: 'C' },
+    },
+    { eventType: 'SubscriptionChangeChargeStarted', payment: { invoiceID: 'C', paymentID: '1' } },
+    { eventType: 'SubscriptionChangeChargeFailed', invoiceID: 'C', reason: 'funds' },
+    { eventType: 'SubscriptionChangeDropped', invoiceID: 'C', reason: 'unpaid' },
+    { eventType: 'SubscriptionChanged', change: { amount: 0 }, subscription: { creditBalance: 400 } },
+    { eventType: 'SubscriptionChangePaymentTakenBack', invoiceID: 'C', amount: 500 },
+    { eventType: 'SubscriptionTimeZoneChanged', timeZone: 'Asia/Tokyo' },
+  ]);
+});
+
 test('a period whose payment was taken back, and what is still paid', () => {
   const [startsAt, endsAt] = [at, '2027-02-28T00:00:00.000000Z' as Instant];
   const dates = { kind: 'regular', startsOn: '2027-01-31', endsOn: '2027-02-28' } as const;

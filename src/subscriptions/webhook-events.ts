@@ -1,18 +1,22 @@
 // Webhook events of a subscription: one for each change, with the subscription and the period right after it. A receiver can rebuild the
 // state from them alone.
 import { defined } from '../defined.ts';
+import { cartBody } from '../invoices/api/schema.ts';
 import { filled, type Topic, type WebhookEvent } from '../platform/events/domain/topic.ts';
+import { dueOf } from './domain/change.ts';
 import {
   evolve,
   statusOf,
+  type Change,
   type OpenPeriod,
+  type PendingChange,
   type Period,
   type Subscription,
   type SubscriptionFact,
 } from './domain/subscription.ts';
 import { subscriptionFact } from './store/codec.ts';
 
-/** Facts that are not here are of acts that no operation offers yet. The charge that follows a wish to try says so itself. */
+/** The charge that follows a wish to try says so itself. */
 const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   subscription_created: 'SubscriptionCreated',
   subscription_started: 'SubscriptionStarted',
@@ -30,6 +34,15 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   end_scheduled: 'SubscriptionEndScheduled',
   end_taken_back: 'SubscriptionEndTakenBack',
   subscription_ended: 'SubscriptionEnded',
+  items_scheduled: 'SubscriptionChangeScheduled',
+  items_unscheduled: 'SubscriptionChangeTakenBack',
+  change_started: 'SubscriptionChangeStarted',
+  change_charge_started: 'SubscriptionChangeChargeStarted',
+  change_charge_failed: 'SubscriptionChangeChargeFailed',
+  change_dropped: 'SubscriptionChangeDropped',
+  items_changed: 'SubscriptionChanged',
+  change_payment_taken_back: 'SubscriptionChangePaymentTakenBack',
+  zone_changed: 'SubscriptionTimeZoneChanged',
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
 };
@@ -68,7 +81,7 @@ export const subscriptionsTopic: Topic = {
 };
 
 function payload(subscription: Subscription): Record<string, unknown> {
-  const { terms, paidThrough, pause, endsAfter, endedFor, parkedFor } = subscription;
+  const { terms, paidThrough, pause, endsAfter, endedFor, parkedFor, creditMinor } = subscription;
   return filled({
     id: terms.id,
     shopID: terms.shopId,
@@ -77,6 +90,7 @@ function payload(subscription: Subscription): Record<string, unknown> {
     externalID: terms.externalId,
     uniqueKey: terms.uniqueKey,
     status: statusOf(subscription),
+    creditBalance: Number(creditMinor),
     paidThrough,
     resumesAt: pause?.resumesAt,
     endsAfterPeriod: endsAfter?.number,
@@ -92,11 +106,43 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
     return { period: periodPayload(fact.period) };
   if (fact.type === 'subscription_paused') return { by: fact.by };
   if (fact.type === 'subscription_parked') return { reason: fact.why };
+  if (fact.type === 'zone_changed') return { timeZone: fact.zone };
+  if (fact.type === 'items_scheduled') return { items: cartBody(fact.items) };
+  if (fact.type === 'change_started' || fact.type === 'items_changed')
+    return { items: cartBody(fact.change.items), change: changePayload(fact.change) };
+  if (fact.type === 'change_payment_taken_back')
+    return { invoiceID: fact.invoiceId, amount: Number(fact.amountMinor) };
+  if (fact.type.startsWith('change_')) return changeDetailsOf(fact, before?.change);
   if (!('number' in fact)) return {};
   const known = after.open.find(({ number }) => number === fact.number);
   const closed = before && [...before.open, ...before.missed].find(({ number }) => number === fact.number);
   const period = known ?? (closed && { ...closed, outcome: outcomeOf(fact) });
   return { ...(period ? { period: periodPayload(period) } : {}), ...detailsOf(fact) };
+}
+
+function changeDetailsOf(fact: SubscriptionFact, change: PendingChange | undefined) {
+  const invoice = filled({ invoiceID: change?.invoiceId });
+  if (fact.type === 'change_charge_started') return { ...invoice, ...paymentOf(fact.paymentId) };
+  if (fact.type === 'change_charge_failed') return { ...invoice, reason: fact.failedFor };
+  return fact.type === 'change_dropped' ? filled({ ...invoice, reason: fact.why }) : invoice;
+}
+
+function changePayload(change: Change): Record<string, unknown> {
+  const { period, creditMinor, chargeMinor, fromBalanceMinor, invoiceId, payableUntil } = change;
+  return filled({
+    ofPeriod: period,
+    charge: Number(chargeMinor),
+    credit: Number(creditMinor),
+    fromBalance: Number(fromBalanceMinor),
+    amount: Number(dueOf(change)),
+    invoiceID: invoiceId,
+    payableUntil,
+  });
+}
+
+function paymentOf(name: string) {
+  const [invoiceID, paymentID] = name.split('.');
+  return { payment: { invoiceID, paymentID } };
 }
 
 function outcomeOf(fact: SubscriptionFact): Period['outcome'] {
@@ -105,10 +151,8 @@ function outcomeOf(fact: SubscriptionFact): Period['outcome'] {
 
 function detailsOf(fact: SubscriptionFact) {
   switch (fact.type) {
-    case 'charge_started': {
-      const [invoiceID, paymentID] = fact.paymentId.split('.');
-      return { payment: { invoiceID, paymentID } };
-    }
+    case 'charge_started':
+      return paymentOf(fact.paymentId);
     case 'charge_postponed':
       return { reason: fact.why, ...defined({ nextTryAt: fact.until }) };
     case 'charge_failed': {

@@ -19,6 +19,7 @@ import type { Job } from '../platform/jobs/job-table.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
+import { decideChangeChargeEnded, decideChangeEnded } from './domain/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
@@ -110,7 +111,7 @@ async function write(
 }
 
 function startsCharge({ does }: Action): boolean {
-  return does === 'charge' || does === 'createPeriod' || does === 'resume';
+  return does === 'charge' || does === 'createPeriod' || does === 'resume' || does === 'chargeChange';
 }
 
 /** What others have done since the last look: the bank, the payer, and who changed the customer's cards. */
@@ -122,9 +123,28 @@ async function heardOf(
   if (subscription.phase === 'incomplete') return heardOfStart(deps.db, subscription, now);
   const ended = await endOfOldest(deps, subscription, now);
   if (ended.length > 0) return ended;
+  const changed = await endOfChange(deps, subscription, now);
+  if (changed.length > 0) return changed;
   return subscription.terms.customerId === undefined
     ? heardOfConsent(deps, subscription)
     : heardOfCard(deps.db, subscription.terms.customerId, subscription, now);
+}
+
+/** What the bank, the payer or the due date has made of the invoice of a change. */
+async function endOfChange(
+  deps: SubscriptionJobDeps,
+  subscription: Subscription,
+  now: Instant,
+): Promise<readonly SubscriptionFact[]> {
+  const { charging, invoiceId } = subscription.change ?? {};
+  if (invoiceId === undefined) return [];
+  if (charging !== undefined) {
+    const ending = await endingOfCharge(deps, { charging, invoiceId }, now);
+    return ending ? decideChangeChargeEnded(subscription, charging, ending) : [];
+  }
+  const invoice = await loadInvoice(deps.db, invoiceId);
+  if (!invoice || invoice.status === 'unpaid') return [];
+  return decideChangeEnded(subscription, invoiceId, invoice.status !== 'cancelled');
 }
 
 /** The payer has paid the first invoice. */
@@ -184,12 +204,20 @@ async function factsOfCharge(
   { number, charging = '', invoiceId = '' }: OpenPeriod,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
+  const ending = await endingOfCharge(deps, { charging, invoiceId }, now);
+  return ending ? decideChargeEnded(subscription, { number, paymentId: charging }, ending, now) : [];
+}
+
+async function endingOfCharge(
+  deps: SubscriptionJobDeps,
+  { charging, invoiceId }: { readonly charging: string; readonly invoiceId: string },
+  now: Instant,
+): Promise<ChargeEnding | undefined> {
   const invoice = await loadInvoice(deps.db, invoiceId);
-  if (!invoice) throw new Error(`Invoice ${invoiceId} of period ${number} is not found.`);
+  if (!invoice) throw new Error(`Invoice ${invoiceId} of a subscription is not found.`);
   const [, paymentId = ''] = charging.split('.');
   const outcome = await outcomeOfCharge({ invoiceId, paymentId }, invoice.createdAt, now, deps);
-  if (!outcome) return [];
-  return decideChargeEnded(subscription, { number, paymentId: charging }, endingOf(outcome), now);
+  return outcome && endingOf(outcome);
 }
 
 /** A merchant who cancels the charge wants none until they say so. */
@@ -229,11 +257,14 @@ async function doNext(
   const begun = await writeFacts(tx, stored, facts, now, deps);
   if (!begun) return 'versionConflict';
   if (begun.isPaying) return refuse('subscriptionChargePending');
-  const charge = facts.find((fact) => fact.type === 'charge_started');
+  const charge = facts.find(
+    (fact) => fact.type === 'charge_started' || fact.type === 'change_charge_started',
+  );
   if (!charge) return accept('again');
   const { partyId } = subscription.terms;
-  const invoiceId = openPeriod(begun.subscription, charge.number)?.invoiceId ?? '';
-  const sequence = subscription.schedule && instalmentOf(subscription.schedule, charge.number);
+  const [invoiceId = ''] = charge.paymentId.split('.');
+  const { schedule } = subscription;
+  const sequence = schedule && 'number' in charge ? instalmentOf(schedule, charge.number) : undefined;
   const payer = payerOf(subscription);
   const asked = payer && { partyId, invoiceId, payer, ...defined({ sequence }) };
   const payment = asked ? await chargeInvoice(asked, now, { ...deps, db: tx }) : refuse('customerNotReady');
@@ -245,7 +276,10 @@ async function doNext(
     return accept('rest');
   }
   const ending = endingOfRefusal(payment.refusal, now);
-  const ended = decideChargeEnded(begun.subscription, charge, ending, now);
+  const ended =
+    charge.type === 'charge_started'
+      ? decideChargeEnded(begun.subscription, charge, ending, now)
+      : decideChangeChargeEnded(begun.subscription, charge.paymentId, ending);
   return write(tx, begun, ended, now, deps);
 }
 
@@ -257,7 +291,7 @@ function payerOf({ terms: { customerId }, parent }: Subscription) {
 /** The ID of a payment follows from its invoice, so that the fact names it before it is made. The customer's card is locked. */
 async function idsFor(
   tx: Database,
-  { terms: { partyId, customerId }, ...subscription }: Subscription,
+  { terms: { partyId, customerId }, change, ...subscription }: Subscription,
   next: Action,
   { ids, customers }: Pick<SubscriptionJobDeps, 'ids' | 'customers'>,
 ): Promise<NewIds> {
@@ -265,7 +299,8 @@ async function idsFor(
     startsCharge(next) && customerId !== undefined
       ? await customers.chargeable(tx, partyId, customerId)
       : undefined;
-  const open = next.does === 'charge' ? openPeriod(subscription, next.number)?.invoiceId : undefined;
+  const charged = next.does === 'charge' ? openPeriod(subscription, next.number) : undefined;
+  const open = next.does === 'chargeChange' ? change?.invoiceId : charged?.invoiceId;
   const invoiceId = open ?? ids.next();
   const made = open === undefined ? undefined : await findPayableInvoice(tx, partyId, open);
   const paymentId = `${invoiceId}.${(made?.invoice.paymentsMade ?? 0) + 1}`;

@@ -7,10 +7,12 @@ import type { Merchants } from '../merchants/merchants.ts';
 import { endObligation } from '../payments/port.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Charging } from '../recurring/port.ts';
+import { dueOf } from './domain/change.ts';
 import { consentTermsOf } from './domain/first-payment.ts';
 import {
   evolveAll,
   nextAction,
+  type Change,
   type Period,
   type Subscription,
   type SubscriptionFact,
@@ -24,6 +26,19 @@ const invoiceLifeMs = 400 * 24 * 3_600_000;
 const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
 
 export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | undefined {
+  const at = wakeForPeriods(subscription, now);
+  const look = lookAtChange(subscription, now);
+  return at === undefined || look === undefined ? (at ?? look) : earliest(at, look);
+}
+
+/** Its invoice says when it is dropped, and a payment at the bank may delay that. */
+function lookAtChange({ change }: Subscription, now: Instant): Instant | undefined {
+  if (!change) return undefined;
+  const { charging, payableUntil = now } = change;
+  return charging === undefined && payableUntil > now ? payableUntil : laterBy(now, looksMs.charging);
+}
+
+function wakeForPeriods(subscription: Subscription, now: Instant): Instant | undefined {
   const next = nextAction(subscription)?.at;
   if (subscription.phase === 'incomplete' && next !== undefined)
     return earliest(next, laterBy(now, looksMs.charging));
@@ -71,8 +86,14 @@ export async function writeFacts(
       'subscription ended',
       now,
     ));
-  const periods = [...before.subscription.open, ...before.subscription.missed];
+  const { change, open, missed } = before.subscription;
+  const periods = [...open, ...missed];
   for (const fact of facts) {
+    if (fact.type === 'change_started') await invoiceChange(tx, after, fact.change, now, merchants);
+    if (fact.type === 'change_dropped' && change?.invoiceId !== undefined) {
+      const invoice = { partyId: after.terms.partyId, invoiceId: change.invoiceId };
+      if (!(await rescindInvoice(tx, invoice, 'change dropped', now))) isPaying = true;
+    }
     if (fact.type === 'period_created') {
       periods.push(fact.period);
       const { outcome, invoiceId } = fact.period;
@@ -99,9 +120,13 @@ function reasonToRescind(fact: SubscriptionFact): string | undefined {
 }
 
 /** The invoices that no charge is to collect any more. A failed charge of one would otherwise count for the next period. */
-function endedObligations({ open }: Subscription, facts: readonly SubscriptionFact[]): string[] {
+function endedObligations({ open, change }: Subscription, facts: readonly SubscriptionFact[]): string[] {
   const failed = new Set(facts.flatMap((fact) => (fact.type === 'charge_failed' ? [fact.number] : [])));
+  const hasChangeFailed =
+    change?.failedFor !== undefined || facts.some(({ type }) => type === 'change_charge_failed');
   return facts.flatMap((fact) => {
+    if (fact.type === 'change_dropped' || fact.type === 'items_changed')
+      return hasChangeFailed && change?.invoiceId !== undefined ? [change.invoiceId] : [];
     if (fact.type !== 'period_closed' && fact.type !== 'period_paid' && fact.type !== 'subscription_unpaid')
       return [];
     const period = open.find(({ number }) => number === fact.number);
@@ -139,5 +164,20 @@ async function invoicePeriod(
   const recurring = terms.firstInvoice ? consentTermsOf(terms) : undefined;
   const of = { subscriptionId: terms.id, currency: terms.currency, ...defined({ recurring }) };
   const invoice = { id, product, dueDate, amountMinor, ...of, ...cart };
+  await createInvoice(tx, terms, invoice, now, merchants);
+}
+
+/** The difference. It has no lines: those of the period are paid already. */
+async function invoiceChange(
+  tx: Database,
+  { terms }: Subscription,
+  change: Change,
+  now: Instant,
+  merchants: Merchants,
+): Promise<void> {
+  const { invoiceId: id, payableUntil: dueDate, items } = change;
+  if (id === undefined || dueDate === undefined) throw new Error('A change that is charged has an invoice.');
+  const of = { subscriptionId: terms.id, currency: terms.currency };
+  const invoice = { id, product: productOf(items), dueDate, amountMinor: dueOf(change), ...of };
   await createInvoice(tx, terms, invoice, now, merchants);
 }

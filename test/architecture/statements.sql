@@ -232,6 +232,8 @@ from changed, (
 select number, "invoiceId" from json_to_recordset($8::json) as period (number int, "invoiceId" text)
 union all
 select number, "invoiceId" from json_to_recordset($9::json) as entry (number int, "invoiceId" text)
+union all
+select number, "invoiceId" from json_to_recordset($10::json) as entry (number int, "invoiceId" text)
 ) as asked
 where "invoiceId" is not null
 )
@@ -5042,7 +5044,7 @@ where claim.party_id = $1::text and claim.operation = 'createSubscription' and c
 select subscription_id from subscription_key where party_id = $1::text and owner_id = $2::text and unique_key = $3::text;
 
 -- read_subscription_of_invoice
-select subscription_id from subscription_invoice where invoice_id = $1::text;
+select subscription_id, number from subscription_invoice where invoice_id = $1::text;
 
 -- read_subscription_together
 select asker, found.*

@@ -127,6 +127,16 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       },
       { type: 'charge_started', number: 1, paymentId: '1Ek5pFYYx1t.2' },
       { type: 'period_paid', number: 1, by: 'charge' },
+      { type: 'items_scheduled', items: [{ product: 'A cup of tea', quantity: 1, priceMinor: 29_900 }] },
+      { type: 'items_unscheduled' },
+      { type: 'change_started', change: subscriptionChange() },
+      { type: 'change_charge_started', paymentId: '1Ek5pFYYx4w.1' },
+      { type: 'change_charge_failed', failedFor: 'funds' },
+      { type: 'items_changed', change: subscriptionChange() },
+      { type: 'change_payment_taken_back', ofPeriod: 1, invoiceId: '1Ek5pFYYx4w', amountMinor: 15_000 },
+      { type: 'change_started', change: subscriptionChange() },
+      { type: 'change_dropped', why: 'unpaid' },
+      { type: 'zone_changed', zone: 'Asia/Vladivostok' },
       { type: 'subscription_paused', by: 'merchant', resumesAt: minute(40 * 24 * 60) },
       { type: 'subscription_resumed' },
       { type: 'period_created', period: missedPeriod(2, '2026-02-20', '2026-03-20') },
@@ -277,6 +287,18 @@ function subscriptionTerms() {
       finally: 'unpaid',
     },
     trialWithoutCard: 'unpaid',
+  };
+}
+
+function subscriptionChange() {
+  return {
+    period: 1,
+    items: [{ product: 'Two teas', quantity: 1, priceMinor: 79_900 }],
+    creditMinor: 24_950,
+    chargeMinor: 39_950,
+    fromBalanceMinor: 0,
+    invoiceId: '1Ek5pFYYx4w',
+    payableUntil: minute(3 * 24 * 60),
   };
 }
 

@@ -56,6 +56,18 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionEndTakenBack: 'It no longer ends after that period.',
   SubscriptionMissedPeriodCharged: 'You charge a period that was missed. It has an invoice now.',
   SubscriptionEnded: 'It ended. `endReason` says why.',
+  SubscriptionChangeScheduled: 'It has other items from the next period.',
+  SubscriptionChangeTakenBack: 'You took back what was scheduled. The items stay.',
+  SubscriptionChangeStarted:
+    'You want other items now, and they are dearer. They apply when the invoice of the change is paid.',
+  SubscriptionChangeChargeStarted: 'A charge of the invoice of the change was started.',
+  SubscriptionChangeChargeFailed:
+    'The change was not paid by the saved card. The payer can pay it until `payableUntil` of the change.',
+  SubscriptionChangeDropped: 'The items stay, because the change was not paid or you took it back.',
+  SubscriptionChanged: 'It has other items now. What they cost less than was paid is in `creditBalance`.',
+  SubscriptionChangePaymentTakenBack:
+    'The bank took back what was paid for a change. The items stay. No credit is left of it.',
+  SubscriptionTimeZoneChanged: 'Periods are of another time zone from the next one.',
   SubscriptionParked:
     'Charging is stopped until you resume it, because something looks wrong. `parkedFor` says what.',
   SubscriptionUnparked: 'You resumed it, and charging continues.',

@@ -2,6 +2,7 @@
 // payment forbid a charge.
 import type { EventRow, Fact } from '../rows.ts';
 import { dateIn } from '../states/local-days.ts';
+import { Changes, type Item } from './changes.ts';
 import { datesOf, startOfDate, timeIn, type Agreed, type Dates } from './dates.ts';
 
 const hourMs = 3_600_000;
@@ -21,7 +22,7 @@ export type Period = Dates & {
   readonly outcome: string;
 };
 type Terms = {
-  readonly items: readonly { readonly priceMinor: number; readonly quantity: number }[];
+  readonly items: readonly Item[];
   readonly schedule: Agreed & { readonly anchor: 'atStart' | { readonly firstPeriod?: string } };
   readonly createdAt: string;
   readonly startsWith: string;
@@ -59,7 +60,7 @@ export class Life {
   #stopped: { readonly at: string; readonly by: string } | undefined;
   /** What starts earlier is of a time that is not charged. */
   #chargedFrom = '';
-  #hasOtherItems = false;
+  readonly changes = new Changes((problem) => this.problems.push(problem));
   readonly #payments = new Set<string>();
   /** Those that its periods and changes have asked for. */
   readonly invoices = new Set<string>();
@@ -120,6 +121,7 @@ export class Life {
   > = {
     subscription_created: (fact) => {
       this.terms = fact['terms'] as Terms;
+      this.changes.agreed(this.terms.items);
       this.zone = this.terms.schedule.zone;
       this.phase = 'incomplete';
       if (this.terms.firstInvoice) this.invoices.add(this.terms.firstInvoice.id);
@@ -152,6 +154,7 @@ export class Life {
     },
     period_paid: (fact) => {
       const period = this.#close(fact, outcomesOf.paid);
+      if (period && period.number === this.latest?.number) this.changes.paid(period.amountMinor);
       if (fact['by'] === 'charge' && period?.charging === undefined)
         this.problems.push(`period ${period?.number} is paid by a charge that was not made`);
       if (period) this.#paidFor(period);
@@ -166,6 +169,7 @@ export class Life {
       const period = this.periods.get(number);
       if (period?.outcome !== 'paid') return void this.problems.push(`period ${number} was not paid`);
       this.periods.set(number, { ...period, outcome });
+      if (number === this.latest?.number) this.changes.lost(period.amountMinor);
       const paid = [...this.periods.values()].filter((one) => one.outcome === 'paid');
       this.paidThrough = paid
         .map(({ endsAt }) => endsAt)
@@ -190,10 +194,24 @@ export class Life {
     end_scheduled: (fact) => void (this.lastNumber = Number(fact['afterNumber'])),
     end_taken_back: () => void (this.lastNumber = Infinity),
     subscription_ended: () => void (this.phase = 'ended'),
-    items_scheduled: () => void (this.#hasOtherItems = true),
-    items_changed: () => void (this.#hasOtherItems = true),
-    change_started: (fact) => void this.invoices.add(String((fact['change'] as Period).invoiceId)),
-    change_dropped: () => {},
+    items_scheduled: (fact) => this.changes.scheduled(fact['items'] as Item[]),
+    items_unscheduled: () => this.changes.scheduled(undefined),
+    change_started: (fact, at) => {
+      this.changes.started(fact, at, this.latest, this.#costsOfFirst());
+      this.invoices.add(this.changes.pending?.invoiceId ?? '');
+    },
+    change_charge_started: (fact, at) => {
+      if (this.isParked || this.phase !== 'running')
+        this.problems.push('a change is charged while it is not running');
+      this.changes.charged(String(fact['paymentId']));
+      this.lastChargeAt = at;
+    },
+    change_charge_failed: () => this.changes.failed(),
+    change_dropped: () => this.changes.dropped(),
+    items_changed: (fact, at) => this.changes.changed(fact, at, this.latest, this.#costsOfFirst()),
+    change_payment_taken_back: (fact) => {
+      if (fact['ofPeriod'] === this.latest?.number) this.changes.lost(Number(fact['amountMinor']));
+    },
     zone_changed: (fact) => void (this.zone = String(fact['zone'])),
     subscription_parked: () => void (this.isParked = true),
     subscription_unparked: () => void (this.isParked = false),
@@ -204,6 +222,11 @@ export class Life {
     const { firstInvoice } = this.terms;
     if (!firstInvoice || (first?.outcome === 'paid' && first.invoiceId === firstInvoice.id)) return;
     this.problems.push('it starts with a payment, and that is not the one of its first period');
+  }
+
+  #costsOfFirst(): string {
+    const { anchor } = this.terms.schedule;
+    return anchor === 'atStart' ? 'full' : (anchor.firstPeriod ?? 'free');
   }
 
   #stop(phase: string, at: string, by: string): void {
@@ -235,6 +258,7 @@ export class Life {
     if (outcome === 'open' || outcome === 'missed')
       this.#mayBeDue(period, at, { together, before, rest }, wrong);
     if (outcome === 'skipped') this.#maySkip(period, at, before, wrong);
+    this.changes.created(period);
     this.#costs(period, wrong, rest?.part);
     this.periods.set(number, { ...period, ...(outcome === 'open' ? { nextTryAt: period.dueAt } : {}) });
     if (outcome === 'paid') this.#paidFor(period);
@@ -313,7 +337,8 @@ export class Life {
     wrong: (what: string) => void,
     [left, whole]: readonly [number, number] = [1, 1],
   ): void {
-    const { items, schedule, startsWith } = this.terms;
+    const { startsWith } = this.terms;
+    const { items } = this.changes;
     const total = items.reduce(
       (sum, one) => sum + Math.round((one.priceMinor * one.quantity * left) / whole),
       0,
@@ -321,8 +346,8 @@ export class Life {
     const cost = amountMinor + creditMinor;
     if (outcome === 'paid' && amountMinor > 0 && startsWith === 'savedCard')
       wrong('is paid from the start, and it costs something');
-    if (this.#hasOtherItems || startsWith !== 'savedCard') return;
-    const first = schedule.anchor === 'atStart' ? 'full' : (schedule.anchor.firstPeriod ?? 'free');
+    if (startsWith !== 'savedCard') return;
+    const first = this.#costsOfFirst();
     const isFree = kind === 'trial' || (kind === 'first' && first === 'free');
     const isPart = kind === 'first' && first === 'proRata';
     const hasInstalments = items.some((one) => 'lastPriceMinor' in one);
@@ -416,7 +441,9 @@ const afterTheEnd = new Set([
   'period_paid',
   'period_closed',
   'payment_taken_back',
+  'change_charge_failed',
   'change_dropped',
+  'change_payment_taken_back',
   'items_changed',
 ]);
 

@@ -41,6 +41,9 @@ function differences(
   return [
     ...strange.map((id) => `invoice ${id} is of none of its periods`),
     ...(phase === life.phase ? [] : [`it is ${phase}, and by its log ${life.phase}`]),
+    ...(state.creditMinor === undefined || state.creditMinor === life.changes.balance
+      ? []
+      : [`its credit is ${state.creditMinor}, and by its log ${life.changes.balance}`]),
     ...(kept === told ? [] : [`its periods are ${kept}, and by its log ${told}`]),
     ...(state.paidThrough === life.paidThrough
       ? []
@@ -53,14 +56,29 @@ function oversleeps(life: Life, { wake_at: wakeAt, stuck_at: stuckAt }: Subscrip
   if (stuckAt !== null) return ['it waits for an operator'];
   if (life.phase === 'ended' || life.isParked) return [];
   const wakesAt = wakeAt === null ? Infinity : Date.parse(instantOf(wakeAt));
-  const waits = waitsFor(life);
+  const waits = earliest(waitsFor(life), waitsForChange(life));
   return waits === undefined || wakesAt <= waits.at
     ? []
     : [`it sleeps until ${wakeAt}, and ${waits.what} at ${new Date(waits.at).toISOString()}`];
 }
 
+type Waits = { readonly what: string; readonly at: number } | undefined;
+
+function earliest(one: Waits, other: Waits): Waits {
+  return one && other ? (one.at <= other.at ? one : other) : (one ?? other);
+}
+
+/** It looks again while a payment delays that. */
+function waitsForChange({ changes: { pending } }: Life): Waits {
+  if (!pending) return undefined;
+  const { payment, isOver, invoiceId, payableUntil = '' } = pending;
+  return payment !== undefined && isOver !== true
+    ? { what: `charge ${payment} of its change is over`, at: 0 }
+    : { what: `change ${invoiceId} is dropped`, at: Date.parse(payableUntil) + dayMs };
+}
+
 /** What it has to wake up for, and when at the latest. */
-function waitsFor(life: Life): { what: string; at: number } | undefined {
+function waitsFor(life: Life): Waits {
   if (life.phase === 'incomplete')
     return { what: 'the wait for its first payment ends', at: Date.parse(life.terms.createdAt) + dayMs };
   const [oldest] = life.unsettled;

@@ -21,9 +21,20 @@ const eventOf: Readonly<Record<string, string>> = {
   end_scheduled: 'SubscriptionEndScheduled',
   end_taken_back: 'SubscriptionEndTakenBack',
   subscription_ended: 'SubscriptionEnded',
+  items_scheduled: 'SubscriptionChangeScheduled',
+  items_unscheduled: 'SubscriptionChangeTakenBack',
+  change_started: 'SubscriptionChangeStarted',
+  change_charge_started: 'SubscriptionChangeChargeStarted',
+  change_charge_failed: 'SubscriptionChangeChargeFailed',
+  change_dropped: 'SubscriptionChangeDropped',
+  items_changed: 'SubscriptionChanged',
+  change_payment_taken_back: 'SubscriptionChangePaymentTakenBack',
+  zone_changed: 'SubscriptionTimeZoneChanged',
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
 };
+
+const changeEnds = ['SubscriptionChangeStarted', 'SubscriptionChangeDropped', 'SubscriptionChanged'];
 
 /** Webhooks that surely existed before the first event of a subscription of their shop. */
 const readPairs = `
@@ -36,6 +47,7 @@ type Body = {
   readonly eventType: string;
   readonly subscription: Readonly<Record<string, unknown>>;
   readonly period?: { readonly number: number } & Readonly<Record<string, unknown>>;
+  readonly change?: { readonly invoiceID?: string };
 };
 
 export async function misinformed(query: CheckWorld['query'], seen: Seen): Promise<Problem[]> {
@@ -74,14 +86,17 @@ function wrongAbout(bodies: readonly Body[], row: SubscriptionRow, periods: read
   const { endsAfter, endedFor, pause, paidThrough, parkedFor } = row.state;
   const expected: Readonly<Record<string, unknown>> = {
     status: statusOf(row),
+    creditBalance: row.state.creditMinor,
     paidThrough,
     endsAfterPeriod: endsAfter?.number,
     endReason: endedFor,
     resumesAt: pause?.resumesAt,
     parkedFor,
   };
+  const [waits, waiting] = [pendingIn(bodies), row.state.change?.invoiceId];
   const known = new Map(bodies.flatMap(({ period }) => (period ? [[period.number, period] as const] : [])));
   return [
+    ...(waits === waiting ? [] : [`by its events change ${waits} waits, and it is ${waiting}`]),
     ...Object.entries(expected)
       .filter(([name, value]) => timeOr(last[name]) !== timeOr(value))
       .map(([name, value]) => `by its events ${name} is ${String(last[name])}, and it is ${String(value)}`),
@@ -99,6 +114,12 @@ function wrongAbout(bodies: readonly Body[], row: SubscriptionRow, periods: read
           `by its events period ${number} is ${String(known.get(number)?.['outcome'])}, and it is ${outcome}`,
       ),
   ];
+}
+
+/** The invoice of the change that waits for its payment. */
+function pendingIn(bodies: readonly Body[]): string | undefined {
+  const last = bodies.findLast(({ eventType }) => changeEnds.includes(eventType));
+  return last?.eventType === 'SubscriptionChangeStarted' ? last.change?.invoiceID : undefined;
 }
 
 function statusOf({ phase, state: { open, latest } }: SubscriptionRow): string {

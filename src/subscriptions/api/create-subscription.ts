@@ -35,13 +35,15 @@ import {
   SubscriptionSchema,
 } from './schema.ts';
 
-type Deps = {
+export type ConsentDeps = {
   readonly db: Database;
-  readonly ids: Ids;
-  readonly merchants: Merchants;
   readonly customers: Customers;
   readonly charging: Charging;
   readonly consents: Consents;
+};
+type Deps = ConsentDeps & {
+  readonly ids: Ids;
+  readonly merchants: Merchants;
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
 
@@ -208,19 +210,28 @@ function termsOf(
   });
 }
 
-/** What only a new consent or card would change. A wait is no reason: the first charge waits too. */
-async function allowedByConsent(
+export async function allowedByConsent(
   { id: customerId, card }: ChargeableCustomer,
-  { partyId, items, currency }: SubscriptionTerms,
+  terms: SubscriptionTerms,
   now: Instant,
-  { db, charging, consents }: Deps,
+  deps: ConsentDeps,
 ): Promise<Outcome<undefined, ChargeRefusal['code'] | 'customerNotReady'>> {
   if (!card) return noSavedCard();
   const { token, livemode, seriesId: named } = card;
-  const seriesId = await consents.seriesOfCustomer(db, { named, customerId, partyId, livemode, token });
+  const of = { named, customerId, partyId: terms.partyId, livemode, token };
+  return allowedBySeries(await deps.consents.seriesOfCustomer(deps.db, of), terms, now, deps);
+}
+
+/** What only a new consent or card would change. A wait is no reason: the first charge waits too. */
+export async function allowedBySeries(
+  seriesId: string,
+  { items, currency }: SubscriptionTerms,
+  now: Instant,
+  { db, charging }: Pick<ConsentDeps, 'db' | 'charging'>,
+): Promise<Outcome<undefined, ChargeRefusal['code']>> {
   const amount = { minor: sumOf(items), currency };
   const found = await charging.preview(db, seriesId, { invoiceCreatedAt: 'then', amount }, now);
-  if (!found) throw new Error(`Customer ${customerId} is ready but has no series.`);
+  if (!found) throw new Error(`Series ${seriesId} of a subscription not found.`);
   const { decision } = found;
   if (decision.may || decision.retryAfter !== undefined || decision.rule === 'attemptPending')
     return accept(undefined);

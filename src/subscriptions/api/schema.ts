@@ -13,8 +13,15 @@ import {
   Metadata,
 } from '../../platform/http/schemas.ts';
 import type { Upcoming } from '../domain/period-rows.ts';
+import { dueOf } from '../domain/change.ts';
 import { isoOf } from '../domain/schedule.ts';
-import { nextAction, statusOf, type Period, type Subscription } from '../domain/subscription.ts';
+import {
+  nextAction,
+  statusOf,
+  type PendingChange,
+  type Period,
+  type Subscription,
+} from '../domain/subscription.ts';
 
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 const Time = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
@@ -134,6 +141,19 @@ const OpenPeriodSchema = Type.Object(
   { title: 'OpenPeriod' },
 );
 
+/** Its invoice is paid by the saved card, or by the payer. */
+const PendingChangeSchema = Type.Object(
+  {
+    items: CartSchema,
+    amount: Amount,
+    invoiceID: EntityID,
+    payableUntil: DateTime,
+    isCharging: Type.Boolean(),
+    failedFor: Type.Optional(Type.String()),
+  },
+  { title: 'PendingChange' },
+);
+
 export const SubscriptionSchema = Type.Object(
   {
     id: EntityID,
@@ -147,6 +167,9 @@ export const SubscriptionSchema = Type.Object(
     createdAt: DateTime,
     status: Type.Enum([...statuses]),
     items: CartSchema,
+    scheduledItems: Type.Optional(CartSchema),
+    pendingChange: Type.Optional(PendingChangeSchema),
+    creditBalance: { ...Amount, minimum: 0 },
     currency: CurrencyCode,
     ...startMembers,
     ...scheduleMembers,
@@ -193,6 +216,7 @@ export function itemsOf(items: SubscriptionParams['items']) {
 
 export function subscriptionBody(subscription: Subscription): Static<typeof SubscriptionSchema> {
   const { terms, items, paidThrough, endsAfter, pause, endedFor, parkedFor, open } = subscription;
+  const { scheduledItems, change, creditMinor } = subscription;
   const { id, shopId, customerId, createdAt, currency, catchUp, dunning, externalId, metadata } = terms;
   const next = nextAction(subscription);
   return {
@@ -201,6 +225,7 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
     createdAt,
     status: statusOf(subscription),
     items: cartBody(items),
+    creditBalance: Number(creditMinor),
     currency,
     ...scheduleBody(subscription),
     catchUp,
@@ -222,6 +247,8 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       externalID: externalId,
       uniqueKey: terms.uniqueKey,
       continuesWith: terms.firstPeriod,
+      scheduledItems: scheduledItems && cartBody(scheduledItems),
+      pendingChange: change && pendingChangeBody(change),
       paidThrough,
       nextActionAt: next?.at,
       endsAfterPeriod: endsAfter?.number,
@@ -230,6 +257,18 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       endReason: endedFor,
       parkedFor,
     }),
+  };
+}
+
+function pendingChangeBody(change: PendingChange): Static<typeof PendingChangeSchema> {
+  const { items, invoiceId = '', payableUntil = '', charging, tryAt, failedFor } = change;
+  return {
+    items: cartBody(items),
+    amount: Number(dueOf(change)),
+    invoiceID: invoiceId,
+    payableUntil,
+    isCharging: charging !== undefined || tryAt !== undefined,
+    ...defined({ failedFor }),
   };
 }
 

@@ -1,17 +1,22 @@
-// Other items or prices: from the next period, or now for the difference. A dearer change takes effect when it is paid.
-import { laterBy, type Instant } from '../../clock.ts';
+// Other items or another time zone: from the next period, or now for the difference. A dearer change takes effect when it is paid.
+import { earliest, laterBy, type Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
-import { checkItems, wrongPhase } from './commands.ts';
-import { linesOf } from './period-rows.ts';
-import { prorate } from './proration.ts';
+import type { ChargeEnding } from './charge-outcome.ts';
+import { checkItems, decideZone, wrongPhase } from './commands.ts';
+import { linesOf, upcoming, type Upcoming } from './period-rows.ts';
+import { prorate, sumOf } from './proration.ts';
 import {
-  statusOf,
+  evolveAll,
   type Change,
   type Item,
+  type PendingChange,
   type Subscription,
   type SubscriptionFact,
 } from './subscription.ts';
+
+type Facts = readonly SubscriptionFact[];
 
 export type ChangeRefusal =
   | 'invalidRequest'
@@ -20,16 +25,45 @@ export type ChangeRefusal =
   | 'subscriptionChangePending'
   | 'subscriptionChangedToday';
 
+export type WantedChange = {
+  readonly items?: readonly Item[];
+  /** `auto`: what is dearer now, what is cheaper from the next period. */
+  readonly when: 'nextPeriod' | 'now' | 'auto';
+  /** Whether the unused time of the old items counts. */
+  readonly credit: 'unused' | 'none';
+  /** From the next period. */
+  readonly timeZone?: string;
+  /** Of a preview, so that the amounts are the same. */
+  readonly asOf?: Instant;
+};
+
 /** How long the amounts of a preview can be taken. */
 const previewMs = 3_600_000;
+/** How long a payer can pay what the saved card did not. */
+const payableMs = 3 * 86_400_000;
+
+export function decideChange(
+  subscription: Subscription,
+  { items, timeZone, ...wanted }: WantedChange,
+  invoiceId: string,
+  now: Instant,
+): Outcome<Facts, ChangeRefusal> {
+  if (!items && timeZone === undefined)
+    return refuse('invalidRequest', { hint: 'Send `items` or `timeZone`.' });
+  const zone = timeZone === undefined ? accept([]) : decideZone(subscription, timeZone);
+  if (!zone.ok || !items) return zone;
+  const isDearer = sumOf(items) > sumOf(subscription.items);
+  const isNow = wanted.when === 'now' || (wanted.when === 'auto' && isDearer);
+  const changed = isNow
+    ? decideChangeNow(subscription, { items, ...wanted, invoiceId }, now)
+    : decideChangeFromNextPeriod(subscription, items);
+  return changed.ok ? accept([...zone.value, ...changed.value]) : changed;
+}
 
 export function decideChangeFromNextPeriod(
   subscription: Subscription,
   items: readonly Item[],
-): Outcome<
-  readonly SubscriptionFact[],
-  'invalidRequest' | 'invalidSubscriptionStatus' | 'subscriptionChangePending'
-> {
+): Outcome<Facts, 'invalidRequest' | 'invalidSubscriptionStatus' | 'subscriptionChangePending'> {
   const { phase, change } = subscription;
   if (phase !== 'running' && phase !== 'paused') return wrongPhase(subscription);
   // Its payment would replace what is scheduled.
@@ -38,82 +72,143 @@ export function decideChangeFromNextPeriod(
   return checked.ok ? accept([{ type: 'items_scheduled', items }]) : checked;
 }
 
-export type Preview = Change & {
-  /** What the payer pays now. */
-  readonly dueMinor: bigint;
-};
-
-/** What a change would cost. `asOf` is the instant that the amounts are for. */
-export function previewChange(
-  subscription: Subscription,
-  items: readonly Item[],
-  asOf: Instant,
-): Outcome<Preview, ChangeRefusal> {
-  const checked = checkItems(items);
-  if (!checked.ok) return checked;
-  const { phase, latest, schedule, change, changedOn } = subscription;
-  if (phase !== 'running' || !latest || !schedule) return wrongPhase(subscription);
-  if (statusOf(subscription) === 'pastDue' || latest.outcome === 'open') return refuse('subscriptionPastDue');
-  if (change) return refuse('subscriptionChangePending');
-  if (changedOn === localDayOf(asOf, schedule.zone)) return refuse('subscriptionChangedToday');
-  if (asOf < latest.startsAt || asOf >= latest.endsAt)
-    return refuse('invalidRequest', {
-      hint: 'The current period has not been created yet. Try again later.',
-    });
-  const { creditMinor, chargeMinor } = amounts(subscription, items, asOf);
-  const difference = chargeMinor - creditMinor;
-  const balance = subscription.creditMinor;
-  const most = difference > 0n ? difference : 0n;
-  const fromBalanceMinor = balance < most ? balance : most;
-  const { number: period } = latest;
-  return accept({
-    period,
-    items,
-    creditMinor,
-    chargeMinor,
-    fromBalanceMinor,
-    dueMinor: most - fromBalanceMinor,
-  });
-}
-
-/** Nothing is reckoned for a trial, and for a period that nothing was asked for. */
-function amounts(subscription: Subscription, items: readonly Item[], at: Instant) {
-  const { latest, paidMinor } = subscription;
-  if (!latest || latest.outcome !== 'paid' || latest.kind === 'trial')
-    return { creditMinor: 0n, chargeMinor: 0n };
-  const from = linesOf(subscription, latest, subscription.items);
-  const to = linesOf(subscription, latest, items);
-  return prorate(latest, paidMinor, { from, to, at });
-}
-
 /** With the `asOf` of a preview, it costs what the preview said. */
 export function decideChangeNow(
   subscription: Subscription,
   {
     items,
+    credit = 'unused',
     asOf,
     invoiceId,
-  }: { readonly items: readonly Item[]; readonly asOf?: Instant; readonly invoiceId: string },
+  }: Pick<WantedChange, 'asOf'> & {
+    readonly items: readonly Item[];
+    readonly credit?: WantedChange['credit'];
+    readonly invoiceId: string;
+  },
   now: Instant,
-): Outcome<readonly SubscriptionFact[], ChangeRefusal> {
+): Outcome<Facts, ChangeRefusal> {
   if (asOf !== undefined && (asOf > now || asOf < laterBy(now, -previewMs)))
     return refuse('invalidRequest', { hint: '`asOf` must be of a preview of the last hour.' });
-  const preview = previewChange(subscription, items, asOf ?? now);
-  if (!preview.ok) return preview;
-  const { dueMinor, ...change } = preview.value;
-  return accept([
-    dueMinor > 0n
-      ? { type: 'change_started', change: { ...change, invoiceId } }
-      : { type: 'items_changed', change },
-  ]);
+  const at = asOf ?? now;
+  const checked = checkItems(items);
+  if (!checked.ok) return checked;
+  const period = changeablePeriod(subscription, at, now);
+  if (!period.ok) return period;
+  const { number, endsAt } = period.value;
+  const { creditMinor, chargeMinor } = amounts(subscription, { items, credit }, at);
+  const difference = chargeMinor > creditMinor ? chargeMinor - creditMinor : 0n;
+  const balance = subscription.creditMinor;
+  const fromBalanceMinor = balance < difference ? balance : difference;
+  const change = { period: number, items, creditMinor, chargeMinor, fromBalanceMinor };
+  if (difference === fromBalanceMinor) return accept([{ type: 'items_changed', change }]);
+  const payableUntil = earliest(endsAt, laterBy(now, payableMs));
+  return accept([{ type: 'change_started', change: { ...change, invoiceId, payableUntil } }]);
+}
+
+function changeablePeriod(subscription: Subscription, at: Instant, now: Instant) {
+  const { phase, parkedFor, latest, open, schedule, change, changedOn } = subscription;
+  if (phase !== 'running' || !latest || !schedule) return wrongPhase(subscription);
+  if (parkedFor !== undefined)
+    return refuse('invalidSubscriptionStatus', { hint: 'Charging is stopped. Resume it first.' });
+  if (open.length > 0) return refuse('subscriptionPastDue');
+  if (change) return refuse('subscriptionChangePending');
+  // A preview may be of the day before the last change.
+  if (changedOn !== undefined && changedOn >= localDayOf(at, schedule.zone))
+    return refuse('subscriptionChangedToday');
+  return at < latest.startsAt || now >= latest.endsAt
+    ? refuse('invalidRequest', { hint: 'The current period has not been created yet. Try again later.' })
+    : accept(latest);
+}
+
+/** Nothing is reckoned for a trial, and for a period that nothing was asked for. */
+function amounts(
+  subscription: Subscription,
+  { items, credit }: Pick<WantedChange, 'credit'> & { readonly items: readonly Item[] },
+  at: Instant,
+) {
+  const { latest, paidMinor } = subscription;
+  if (!latest || latest.outcome !== 'paid' || latest.kind === 'trial')
+    return { creditMinor: 0n, chargeMinor: 0n };
+  const from = credit === 'none' ? [] : linesOf(subscription, latest, subscription.items);
+  const to = linesOf(subscription, latest, items);
+  return prorate(latest, paidMinor, { from, to, at });
+}
+
+/** What the payer pays now. */
+export function dueOf({ creditMinor, chargeMinor, fromBalanceMinor }: Change): bigint {
+  const difference = chargeMinor - creditMinor;
+  return difference > 0n ? difference - fromBalanceMinor : 0n;
+}
+
+export type Preview = {
+  /** The instant that the amounts are for. */
+  readonly asOf: Instant;
+  /** Absent: nothing changes before the next period. */
+  readonly change?: Change;
+  readonly after: Subscription;
+  /** Absent: none comes without a person. */
+  readonly next?: Upcoming;
+};
+
+/** What a change would cost, and what follows once it is paid. */
+export function previewChange(
+  subscription: Subscription,
+  wanted: WantedChange,
+  now: Instant,
+): Outcome<Preview, ChangeRefusal> {
+  const decision = decideChange(subscription, wanted, '', now);
+  if (!decision.ok) return decision;
+  let change: Change | undefined;
+  const facts = decision.value.map((fact) => {
+    if (fact.type !== 'change_started' && fact.type !== 'items_changed') return fact;
+    ({ change } = fact);
+    return { type: 'items_changed', change } as const;
+  });
+  const after = evolveAll(subscription, facts, now);
+  const [next] = upcoming(after, 1);
+  return accept({ asOf: wanted.asOf ?? now, after, ...defined({ change, next }) });
+}
+
+/** What waits: for the next period, or for a payment. */
+export function decideTakeBackChange(
+  subscription: Subscription,
+): Outcome<Facts, 'invalidSubscriptionStatus' | 'subscriptionChargePending'> {
+  const { phase, change, scheduledItems } = subscription;
+  if (phase === 'ended') return wrongPhase(subscription);
+  if (change?.charging !== undefined) return refuse('subscriptionChargePending');
+  if (change) return accept([{ type: 'change_dropped', why: 'takenBack' }]);
+  return scheduledItems
+    ? accept([{ type: 'items_unscheduled' }])
+    : refuse('invalidSubscriptionStatus', { hint: 'No change is waiting.' });
 }
 
 /** The outcome of the invoice of a change. */
-export function decideChangeEnded(
-  { change }: Subscription,
-  invoiceId: string,
-  isPaid: boolean,
-): readonly SubscriptionFact[] {
+export function decideChangeEnded({ change }: Subscription, invoiceId: string, isPaid: boolean): Facts {
   if (change?.invoiceId !== invoiceId) return [];
-  return [isPaid ? { type: 'items_changed', change } : { type: 'change_dropped' }];
+  return [
+    isPaid
+      ? { type: 'items_changed', change: withoutCharge(change) }
+      : { type: 'change_dropped', why: 'unpaid' },
+  ];
+}
+
+function withoutCharge({ tryAt: _, charging: __, failedFor: ___, ...change }: PendingChange): Change {
+  return change;
+}
+
+/** Nothing, if the payment is not the one in progress. It is charged once: after that the payer can pay, unless all has ended. */
+export function decideChangeChargeEnded(
+  { change, phase }: Subscription,
+  paymentId: string,
+  ending: ChargeEnding,
+): Facts {
+  if (change?.charging !== paymentId) return [];
+  if (ending.outcome === 'captured') return [{ type: 'items_changed', change: withoutCharge(change) }];
+  const failed = { type: 'change_charge_failed', ...failureOf(ending) } as const;
+  return phase === 'ended' ? [failed, { type: 'change_dropped', why: 'ended' }] : [failed];
+}
+
+function failureOf(ending: Exclude<ChargeEnding, { outcome: 'captured' }>) {
+  if (ending.outcome === 'failed') return { failedFor: ending.declineClass };
+  return { failedFor: ending.outcome === 'refused' ? ending.code : 'unsent', isUnsent: true } as const;
 }

@@ -13,6 +13,7 @@ import { sumOf } from './proration.ts';
 import { checkSchedule, firstNumberOf, layOut, periodDates, type Schedule } from './schedule.ts';
 import {
   evolveAll,
+  mayChargeFrom,
   nextAction,
   nextPeriod,
   type EndReason,
@@ -36,7 +37,6 @@ export type NewIds = {
 
 const maxItems = 100;
 const dayMs = 86_400_000;
-const maxChargesADay = 2;
 const maxPauseDays = 731;
 
 export function decideCreate(
@@ -142,6 +142,8 @@ export function decideWake(subscription: Subscription, now: Instant, ids: NewIds
       return finalAction(subscription, next.number);
     case 'charge':
       return startCharge(subscription, next.number, now, ids);
+    case 'chargeChange':
+      return [{ type: 'change_charge_started', paymentId: ids.paymentId }];
     case 'createPeriod': {
       const created = createDue(subscription, now, ids.invoiceId);
       const after = evolveAll(subscription, created, now);
@@ -152,7 +154,7 @@ export function decideWake(subscription: Subscription, now: Instant, ids: NewIds
   }
 }
 
-/** The last guard: whatever is wrong elsewhere, a payer is not charged again and again. */
+/** The last guard: a third charge in a day waits. If it is for the same period, and was not asked for, there is a bug. */
 function startCharge(
   subscription: Subscription,
   number: number,
@@ -161,14 +163,18 @@ function startCharge(
 ): Facts {
   const period = subscription.open.find((one) => one.number === number);
   if (!period) throw new Error(`Period ${number} is not open.`);
-  if (chargesOfADay(subscription, now).length >= maxChargesADay)
-    return [{ type: 'subscription_parked', why: 'moreThanTwoChargesADay' }];
+  const until = mayChargeFrom(subscription);
+  if (until > now) {
+    const { charges } = subscription;
+    const isExplained =
+      [period, ...charges].some(({ isWished }) => isWished) || charges.some((one) => one.number !== number);
+    const why = 'moreThanTwoChargesADay';
+    return [
+      isExplained ? { type: 'charge_postponed', number, why, until } : { type: 'subscription_parked', why },
+    ];
+  }
   if (period.startsAt > laterBy(now, 2 * dayMs)) return [{ type: 'subscription_parked', why: 'periodAhead' }];
   return [{ type: 'charge_started', number, paymentId, ...defined({ bindingId }) }];
-}
-
-function chargesOfADay({ charges }: Subscription, now: Instant) {
-  return charges.filter(({ at }) => at > laterBy(now, -dayMs));
 }
 
 /** With the payer or the merchant: the open invoice, by whichever payment. It ends the planned tries. */
@@ -287,9 +293,11 @@ export function decideConsentEnded(
 }
 
 /** What is at the bank is finished first. Its outcome closes its period. */
-function ending({ open, phase }: Subscription, reason: EndReason): Facts {
+function ending({ open, phase, change }: Subscription, reason: EndReason): Facts {
   const closed = phase === 'incomplete' ? [] : closing(open, 'unpaid');
-  return [...closed, { type: 'subscription_ended', reason }];
+  const dropped: Facts =
+    change && change.charging === undefined ? [{ type: 'change_dropped', why: 'ended' }] : [];
+  return [...closed, ...dropped, { type: 'subscription_ended', reason }];
 }
 
 function closing(open: readonly OpenPeriod[], outcome: 'unpaid' | 'forgiven'): Facts {
@@ -325,7 +333,7 @@ export function decideZone(
 ): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidRequest'> {
   const { phase, schedule } = subscription;
   if (phase === 'ended' || phase === 'incomplete') return wrongPhase(subscription);
-  if (!isTimeZone(zone)) return refuse('invalidRequest', { hint: `\`zone\` "${zone}" is unknown.` });
+  if (!isTimeZone(zone)) return refuse('invalidRequest', { hint: `\`timeZone\` "${zone}" is unknown.` });
   return accept(schedule?.zone === zone ? [] : [{ type: 'zone_changed', zone }]);
 }
 
@@ -374,12 +382,6 @@ export function decideCharge(
   return accept(isOldest ? [postponed] : [...begun.value, postponed]);
 }
 
-/** When the last guard allows one more charge. An earlier wish of a merchant waits, and parks nothing. */
-function mayChargeFrom({ charges, terms }: Subscription): Instant {
-  const first = charges.at(-maxChargesADay);
-  return first ? laterBy(first.at, dayMs) : terms.createdAt;
-}
-
 /** One try at once, because something is different now: a new card, or the merchant's wish. */
 export function decideTry(
   subscription: Subscription,
@@ -401,8 +403,7 @@ export function decideNewCard(subscription: Subscription, bindingId: string, now
   const [oldest] = open;
   if ((phase !== 'running' && phase !== 'paused') || parkedFor !== undefined) return [];
   if (oldest?.declineClass === undefined || oldest.bindingId === bindingId) return [];
-  const [first, second] = chargesOfADay(subscription, now);
-  const until = first && second ? laterBy(first.at, dayMs) : now;
+  const until = latest(now, mayChargeFrom(subscription));
   if (oldest.charging !== undefined || (oldest.nextTryAt !== undefined && oldest.nextTryAt <= until))
     return [];
   if (until > now) return [{ type: 'charge_postponed', number: oldest.number, why: 'newCard', until }];

@@ -14,6 +14,8 @@ const after = (days: number) => laterBy(period.startsAt, days * 86_400_000);
 test.each<[bigint, bigint, bigint, bigint]>([
   [100n, 1n, 3n, 33n],
   [100n, 2n, 3n, 67n],
+  // A double makes 1,816.4999… of it.
+  [2_595n, 21n, 30n, 1_817n],
   [5n, 1n, 2n, 3n],
   [1n, 1n, 3n, 0n],
   [0n, 1n, 3n, 0n],

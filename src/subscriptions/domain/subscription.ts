@@ -73,9 +73,11 @@ export type OpenPeriod = Period & {
   readonly declineClass?: DeclineClass;
   readonly nextTryAt?: Instant;
   readonly givesUpAt?: Instant;
+  /** A person or a new card asked for the next try. */
+  readonly isWished?: true;
 };
 
-/** A change that takes effect when its invoice is paid. */
+/** `credit…` is for the unused time of the old items, `charge…` for the same time of the new ones. */
 export type Change = {
   readonly period: number;
   readonly items: readonly Item[];
@@ -84,6 +86,16 @@ export type Change = {
   /** What earlier credit pays of the difference. */
   readonly fromBalanceMinor: bigint;
   readonly invoiceId?: string;
+  /** When its invoice is due. Then it is dropped. */
+  readonly payableUntil?: Instant;
+};
+
+/** It takes effect when its invoice is paid: by a charge of the saved card, and if that fails, by the payer. */
+export type PendingChange = Change & {
+  readonly tryAt?: Instant;
+  readonly charging?: string;
+  /** The class of a decline, or the code of a refusal. */
+  readonly failedFor?: string;
 };
 
 export type EndReason =
@@ -119,12 +131,19 @@ export type Subscription = {
   readonly pause?: Pause;
   readonly endsAfter?: { readonly number: number; readonly reason: EndReason };
   readonly scheduledItems?: readonly Item[];
-  readonly change?: Change;
+  readonly change?: PendingChange;
   readonly changedOn?: number;
   /** The last two. */
-  readonly charges: readonly { readonly number: number; readonly paymentId: string; readonly at: Instant }[];
+  readonly charges: readonly Charge[];
   readonly parkedFor?: ParkReason;
   readonly endedFor?: EndReason;
+};
+
+export type Charge = {
+  readonly number: number;
+  readonly paymentId: string;
+  readonly at: Instant;
+  readonly isWished?: true;
 };
 
 /** Without a time, a person ends it. */
@@ -177,8 +196,19 @@ export type SubscriptionFact =
   | { readonly type: 'end_taken_back' }
   | { readonly type: 'subscription_ended'; readonly reason: EndReason }
   | { readonly type: 'items_scheduled'; readonly items: readonly Item[] }
+  | { readonly type: 'items_unscheduled' }
   | { readonly type: 'change_started'; readonly change: Change }
-  | { readonly type: 'change_dropped' }
+  | { readonly type: 'change_charge_started'; readonly paymentId: string }
+  /** It waits for the payer. */
+  | { readonly type: 'change_charge_failed'; readonly failedFor: string; readonly isUnsent?: true }
+  | { readonly type: 'change_dropped'; readonly why?: 'unpaid' | 'takenBack' | 'ended' }
+  /** The bank has taken back what it captured for a change of that period. The items stay. */
+  | {
+      readonly type: 'change_payment_taken_back';
+      readonly ofPeriod: number;
+      readonly invoiceId: string;
+      readonly amountMinor: bigint;
+    }
   | { readonly type: 'items_changed'; readonly change: Change }
   | { readonly type: 'zone_changed'; readonly zone: string }
   | { readonly type: 'subscription_parked'; readonly why: ParkReason }
@@ -200,8 +230,12 @@ const whileRunning = {
   end_taken_back: 'running',
   subscription_ended: 'ended',
   items_scheduled: 'running',
+  items_unscheduled: 'running',
   change_started: 'running',
+  change_charge_started: 'running',
+  change_charge_failed: 'running',
   change_dropped: 'running',
+  change_payment_taken_back: 'running',
   items_changed: 'running',
   zone_changed: 'running',
   subscription_parked: 'running',
@@ -231,7 +265,10 @@ export const subscriptionLifecycle = {
     end_taken_back: 'paused',
     subscription_ended: 'ended',
     items_scheduled: 'paused',
+    items_unscheduled: 'paused',
+    change_charge_failed: 'paused',
     change_dropped: 'paused',
+    change_payment_taken_back: 'paused',
     items_changed: 'paused',
     zone_changed: 'paused',
     subscription_parked: 'paused',
@@ -248,7 +285,10 @@ export const subscriptionLifecycle = {
     end_scheduled: 'unpaid',
     end_taken_back: 'unpaid',
     subscription_ended: 'ended',
+    items_unscheduled: 'unpaid',
+    change_charge_failed: 'unpaid',
     change_dropped: 'unpaid',
+    change_payment_taken_back: 'unpaid',
     items_changed: 'unpaid',
     zone_changed: 'unpaid',
     subscription_parked: 'unpaid',
@@ -261,7 +301,9 @@ export const subscriptionLifecycle = {
     period_paid: 'ended',
     period_closed: 'ended',
     payment_taken_back: 'ended',
+    change_charge_failed: 'ended',
     change_dropped: 'ended',
+    change_payment_taken_back: 'ended',
     items_changed: 'ended',
   },
 } as const satisfies Record<Phase | 'absent', Partial<Record<SubscriptionFact['type'], Phase>>>;
@@ -291,7 +333,7 @@ export function nextPeriod(
 
 export type Action =
   | { readonly does: 'end'; readonly at: Instant; readonly reason: EndReason }
-  | { readonly does: 'createPeriod' | 'resume'; readonly at: Instant }
+  | { readonly does: 'createPeriod' | 'resume' | 'chargeChange'; readonly at: Instant }
   | { readonly does: 'charge' | 'giveUp'; readonly at: Instant; readonly number: number };
 
 const firstPaymentMs = 24 * 3_600_000;
@@ -305,9 +347,29 @@ export function nextAction(subscription: Subscription): Action | undefined {
   const resumesAt = phase === 'paused' ? pause?.resumesAt : undefined;
   const resume = resumesAt ? ({ does: 'resume', at: resumesAt } as const) : undefined;
   let first: Action | undefined;
-  for (const action of [retryOf(subscription), resume, periodActionOf(subscription)])
+  for (const action of [
+    retryOf(subscription),
+    resume,
+    periodActionOf(subscription),
+    changeActionOf(subscription),
+  ])
     if (action && (!first || action.at < first.at)) first = action;
   return first;
+}
+
+function changeActionOf(subscription: Subscription): Action | undefined {
+  const { phase, change } = subscription;
+  if (phase !== 'running' || change?.tryAt === undefined) return undefined;
+  return { does: 'chargeChange', at: later(change.tryAt, mayChargeFrom(subscription)) };
+}
+
+const maxChargesADay = 2;
+const dayMs = 86_400_000;
+
+/** When the last guard allows one more charge. An earlier wish of a merchant waits, and parks nothing. */
+export function mayChargeFrom({ charges, terms }: Pick<Subscription, 'charges' | 'terms'>): Instant {
+  const first = charges.at(-maxChargesADay);
+  return first ? laterBy(first.at, dayMs) : terms.createdAt;
 }
 
 /** Of the oldest open period. While it is at the bank, its outcome decides. */
@@ -403,6 +465,16 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
       return { ...rest, charges: [] };
     }
     case 'items_scheduled':
+      return { ...before, scheduledItems: fact.items };
+    case 'items_unscheduled': {
+      const { scheduledItems: _, ...rest } = before;
+      return rest;
+    }
+    case 'change_charge_started':
+    case 'change_charge_failed':
+      return afterChangeCharge(before, fact, now);
+    case 'change_payment_taken_back':
+      return before.latest?.number === fact.ofPeriod ? withoutMoney(before, fact.amountMinor) : before;
     case 'change_started':
     case 'change_dropped':
     case 'items_changed':
@@ -412,22 +484,17 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
   }
 }
 
-type ChangeFact = Extract<
-  LaterFact,
-  { type: 'items_scheduled' | 'change_started' | 'change_dropped' | 'items_changed' }
->;
+type ChangeFact = Extract<LaterFact, { type: 'change_started' | 'change_dropped' | 'items_changed' }>;
 
 /** Credit that a change uses is reserved while its invoice is open. */
 function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subscription {
   const { change: pending, ...rest } = before;
   const reserved = pending?.fromBalanceMinor ?? 0n;
   switch (fact.type) {
-    case 'items_scheduled':
-      return { ...before, scheduledItems: fact.items };
     case 'change_started':
       return {
         ...before,
-        change: fact.change,
+        change: { ...fact.change, tryAt: now },
         creditMinor: before.creditMinor - fact.change.fromBalanceMinor,
       };
     case 'change_dropped':
@@ -449,6 +516,31 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
   }
 }
 
+type ChangeCharge = Extract<LaterFact, { type: 'change_charge_started' | 'change_charge_failed' }>;
+
+/** It is charged once. */
+function afterChangeCharge(before: Subscription, fact: ChangeCharge, now: Instant): Subscription {
+  if (!before.change) throw new Error(`Fact ${fact.type} came without a change.`);
+  const { tryAt: _, charging, ...change } = before.change;
+  if (fact.type === 'change_charge_started') {
+    const { paymentId } = fact;
+    const charge = { number: change.period, paymentId, at: now, isWished: true } as const;
+    const charges = [...before.charges, charge].slice(-maxChargesADay);
+    return { ...before, change: { ...change, charging: paymentId }, charges };
+  }
+  const sent = before.charges.filter(({ paymentId }) => paymentId !== charging);
+  const charges = fact.isUnsent ? sent : before.charges;
+  return { ...before, change: { ...change, failedFor: fact.failedFor }, charges };
+}
+
+/** Credit that was given for it is taken back first where it is more than what is left. */
+function withoutMoney(before: Subscription, lostMinor: bigint): Subscription {
+  const left = before.paidMinor - lostMinor;
+  if (left >= 0n) return { ...before, paidMinor: left };
+  const creditMinor = before.creditMinor + left;
+  return { ...before, paidMinor: 0n, creditMinor: creditMinor < 0n ? 0n : creditMinor };
+}
+
 type PeriodFact = Extract<LaterFact, { number: number } | { period: Period }>;
 
 function afterPeriodFact(
@@ -463,7 +555,9 @@ function afterPeriodFact(
       return afterMissed(before, fact, now);
     case 'charge_started': {
       const { number, paymentId, bindingId } = fact;
-      const charges = [...before.charges, { number, paymentId, at: now }].slice(-2);
+      const isWished = before.open.find((period) => period.number === number)?.isWished;
+      const charge = { number, paymentId, at: now, ...defined({ isWished }) };
+      const charges = [...before.charges, charge].slice(-maxChargesADay);
       const after = withOpen(before, number, (period) => ({
         ...untried(period),
         charging: paymentId,
@@ -483,7 +577,7 @@ function afterPeriodFact(
     case 'charge_failed':
       return afterFailure(before, fact, now);
     case 'try_requested':
-      return withOpen(before, fact.number, (period) => ({ ...period, nextTryAt: now }));
+      return withOpen(before, fact.number, (period) => ({ ...period, nextTryAt: now, isWished: true }));
     case 'period_paid':
       return { ...afterPayment(before, fact.number), ...defined({ parent: fact.parent }) };
     case 'period_closed':
@@ -500,7 +594,8 @@ function afterMissed(
 ): Subscription {
   const missed = before.missed.find((period) => period.number === number);
   if (!missed) throw new Error(`Period ${number} is not missed.`);
-  const period = { ...missed, invoiceId, outcome: 'open', retries: 0, nextTryAt: now } as const;
+  const asked = { outcome: 'open', retries: 0, nextTryAt: now, isWished: true } as const;
+  const period = { ...missed, invoiceId, ...asked };
   const open = [...before.open, period].toSorted((a, b) => a.number - b.number);
   return { ...before, open, missed: before.missed.filter((one) => one !== missed) };
 }
@@ -514,7 +609,7 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
     ...rest,
     ...(scheduledItems ? { items: scheduledItems } : {}),
     latest: period,
-    paidMinor: 0n,
+    paidMinor: period.creditMinor,
     creditMinor: before.creditMinor - period.creditMinor,
   };
   switch (period.outcome) {
@@ -525,16 +620,12 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
     case 'paid':
       return {
         ...after,
-        paidMinor: paidFor(period),
+        paidMinor: period.amountMinor + period.creditMinor,
         paidThrough: later(period.endsAt, before.paidThrough ?? period.endsAt),
       };
     default:
       return after;
   }
-}
-
-function paidFor({ amountMinor, creditMinor }: Period): bigint {
-  return amountMinor + creditMinor;
 }
 
 function afterPayment(before: Subscription, number: number): Subscription {
@@ -544,7 +635,7 @@ function afterPayment(before: Subscription, number: number): Subscription {
   return {
     ...after,
     paidThrough: later(paid.endsAt, before.paidThrough ?? paid.endsAt),
-    ...(before.latest?.number === number ? { paidMinor: paidFor(paid) } : {}),
+    ...(before.latest?.number === number ? { paidMinor: before.paidMinor + paid.amountMinor } : {}),
   };
 }
 
@@ -552,14 +643,18 @@ function afterLoss(
   before: Subscription,
   { period, paidThrough }: SubscriptionFact & { type: 'payment_taken_back' },
 ): Subscription {
-  const { number, outcome } = period;
-  const { paidThrough: _, ...after } = closed(before, number, outcome);
+  const { number, outcome, amountMinor } = period;
+  const isLatest = before.latest?.number === number;
+  const { paidThrough: _, ...after } = closed(
+    isLatest ? withoutMoney(before, amountMinor) : before,
+    number,
+    outcome,
+  );
   const missed = outcome === 'missed' ? [...after.missed, period] : after.missed;
   return {
     ...after,
     ...defined({ paidThrough }),
     missed: missed.toSorted((a, b) => a.number - b.number).slice(-maxMissed),
-    ...(before.latest?.number === number ? { paidMinor: 0n } : {}),
   };
 }
 
@@ -600,12 +695,19 @@ function sentCharges({ open, charges }: Subscription, number: number): Subscript
   return charges.filter(({ paymentId }) => paymentId !== charging);
 }
 
-function untried({ nextTryAt: _, givesUpAt: __, charging: ___, ...period }: OpenPeriod): OpenPeriod {
+function untried({
+  nextTryAt: _,
+  givesUpAt: __,
+  charging: ___,
+  isWished: ____,
+  ...period
+}: OpenPeriod): OpenPeriod {
   return period;
 }
 
-function kept({ givesUpAt }: OpenPeriod) {
-  return defined({ givesUpAt });
+/** What a failure ends. */
+function kept({ givesUpAt, isWished }: OpenPeriod) {
+  return defined({ givesUpAt, isWished });
 }
 
 /** A failure of Mandate's or the merchant's own is no try, and starts none that could end the subscription. */

@@ -23,8 +23,10 @@ import type { ClassRule, DunningPolicy } from '../domain/dunning.ts';
 import type { PeriodDates, Schedule, ScheduleTerms } from '../domain/schedule.ts';
 import type {
   Change,
+  Charge,
   Item,
   OpenPeriod,
+  PendingChange,
   Period,
   Phase,
   Subscription,
@@ -173,14 +175,23 @@ const openPeriod: Codec<OpenPeriod> = object({
   declineClass: optional(declineClass),
   nextTryAt: optional(instant),
   givesUpAt: optional(instant),
+  isWished: optional(oneOf(true)),
 });
-const change: Codec<Change> = object({
+const changeMembers: Members<Change> = {
   period: wholeNumber,
   items,
   creditMinor: minorUnits,
   chargeMinor: minorUnits,
   fromBalanceMinor: minorUnits,
   invoiceId: optional(text),
+  payableUntil: optional(instant),
+};
+const change: Codec<Change> = object(changeMembers);
+const pendingChange: Codec<PendingChange> = object({
+  ...changeMembers,
+  tryAt: optional(instant),
+  charging: optional(text),
+  failedFor: optional(text),
 });
 
 const endReason = oneOf(
@@ -214,9 +225,11 @@ export const subscriptionState: Codec<SubscriptionState> = object({
   pause: optional(object<NonNullable<Subscription['pause']>>(pauseMembers)),
   endsAfter: optional(object({ number: wholeNumber, reason: endReason })),
   scheduledItems: optional(items),
-  change: optional(change),
+  change: optional(pendingChange),
   changedOn: optional(wholeNumber),
-  charges: list(object({ number: wholeNumber, paymentId: text, at: instant })),
+  charges: list(
+    object<Charge>({ number: wholeNumber, paymentId: text, at: instant, isWished: optional(oneOf(true)) }),
+  ),
   parkedFor: optional(parkReason),
   endedFor: optional(endReason),
 });
@@ -250,8 +263,12 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   end_taken_back: {},
   subscription_ended: { reason: endReason },
   items_scheduled: { items },
+  items_unscheduled: {},
   change_started: { change },
-  change_dropped: {},
+  change_charge_started: { paymentId: text },
+  change_charge_failed: { failedFor: text, isUnsent: optional(oneOf(true)) },
+  change_dropped: { why: optional(oneOf('unpaid', 'takenBack', 'ended')) },
+  change_payment_taken_back: { ofPeriod: wholeNumber, invoiceId: text, amountMinor: minorUnits },
   items_changed: { change },
   zone_changed: { zone: text },
   subscription_parked: { why: parkReason },

@@ -95,6 +95,8 @@ type EndedPeriod = {
   readonly outcome: Period['outcome'];
   readonly invoiceId?: string;
 };
+type ChangeInvoice = { readonly number: number; readonly invoiceId: string };
+const changeInvoices = list(object<ChangeInvoice>({ number: wholeNumber, invoiceId: text }));
 const endedPeriods = list(
   object<EndedPeriod>({ number: wholeNumber, outcome: periodOutcome, invoiceId: optional(text) }),
 );
@@ -112,6 +114,7 @@ const changeSubscription = statement({
     wake_at: 'timestamptz?',
     created_periods: stored('json', newPeriods),
     ended_periods: stored('json', endedPeriods),
+    change_invoices: stored('json', changeInvoices),
   },
   row: { version: 'int4' },
   text: `
@@ -141,6 +144,8 @@ const changeSubscription = statement({
         select number, "invoiceId" from json_to_recordset(:created_periods) as period (number int, "invoiceId" text)
         union all
         select number, "invoiceId" from json_to_recordset(:ended_periods) as entry (number int, "invoiceId" text)
+        union all
+        select number, "invoiceId" from json_to_recordset(:change_invoices) as entry (number int, "invoiceId" text)
       ) as asked
       where "invoiceId" is not null
     )
@@ -190,8 +195,8 @@ const readPeriods = statement({
 const readOwner = statement({
   name: 'read_subscription_of_invoice',
   parameters: { invoice_id: 'text' },
-  row: { subscription_id: 'text' },
-  text: 'select subscription_id from subscription_invoice where invoice_id = :invoice_id',
+  row: { subscription_id: 'text', number: 'int4' },
+  text: 'select subscription_id, number from subscription_invoice where invoice_id = :invoice_id',
 });
 
 const readPaid = statement({
@@ -291,6 +296,11 @@ export async function storeFacts(
     wake_at: wakeAt ?? null,
     created_periods: created,
     ended_periods: ended,
+    change_invoices: facts.flatMap((fact) =>
+      fact.type === 'change_started' && fact.change.invoiceId !== undefined
+        ? [{ number: fact.change.period, invoiceId: fact.change.invoiceId }]
+        : [],
+    ),
   });
   return row && { subscription: after, version: row.version, changedAt: now };
 }
@@ -382,24 +392,26 @@ function periodFromRow(row: Values<typeof periodColumns>): Period {
   };
 }
 
-/** The period that the invoice has paid, and until when the others are paid. Undefined for other invoices. */
-export async function findPaidBy(
-  db: Database,
-  invoiceId: string,
-): Promise<
-  | {
-      readonly stored: StoredSubscription;
-      readonly period: Period;
-      readonly paidThrough: Instant | undefined;
-    }
-  | undefined
-> {
+export type PaidBy = {
+  readonly stored: StoredSubscription;
+  /** That of a change, if no period is here. */
+  readonly number: number;
+  readonly period?: Period;
+  /** Until when the others are paid. */
+  readonly paidThrough?: Instant;
+};
+
+/** What the invoice has paid. Undefined if it is of no subscription. */
+export async function findPaidBy(db: Database, invoiceId: string): Promise<PaidBy | undefined> {
   const [owner] = await db.run(readOwner, { invoice_id: invoiceId });
   const stored = owner && (await loadSubscription(db, owner.subscription_id));
   if (!stored) return undefined;
   const id = stored.subscription.terms.id;
   const [row] = await db.run(readPaid, { subscription_id: id, invoice_id: invoiceId });
-  return row && { stored, period: periodFromRow(row), paidThrough: row.paid_through ?? undefined };
+  const { number } = owner;
+  return row
+    ? { stored, number, period: periodFromRow(row), ...defined({ paidThrough: row.paid_through }) }
+    : { stored, number };
 }
 
 export async function rescheduleSubscription(

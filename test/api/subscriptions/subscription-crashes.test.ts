@@ -47,6 +47,18 @@ async function operationsOf(invoiceId: string): Promise<number> {
   return (await world.book()).filter(({ operationId }) => operationId.startsWith(`${invoiceId}.`)).length;
 }
 
+/** The invoices of its changes. */
+async function changesOf(id: string): Promise<string[]> {
+  const { rows } = await world.service.database.withClient((client) =>
+    client.query<{ invoice_id: string }>(
+      `select invoice_id from subscription_invoice as asked where subscription_id = $1
+       and not exists (select from subscription_period as period where period.invoice_id = asked.invoice_id)`,
+      [id],
+    ),
+  );
+  return rows.map(({ invoice_id: invoiceId }) => invoiceId);
+}
+
 const captured = 'after approve_charge';
 const declined = 'after a commit';
 
@@ -98,6 +110,56 @@ test.each([
   ])
     expect(passed).toContain(moment);
   expect(passed).toContain(written);
+  expect(await notFinal(world.service.database)).toEqual([]);
+  expect(await world.differences()).toEqual([]);
+});
+
+test.each([
+  ['is captured', 49_900, ['captured'], 1],
+  ['is declined', 2 * insufficientFunds, ['failed'], 0],
+] as const)('a change whose charge %s survives a crash at every step', async (_, more, payments, booked) => {
+  const { merchant } = world;
+  const price = 10_000;
+  const items = (cost: number) => [{ product: 'Tea', price: cost }];
+  const died: string[] = [];
+  let passed: readonly string[] = [];
+  for (;;) {
+    const customerId = await subscriptions.readyCustomer(merchant);
+    const body = { items: items(price), every: 'P30D', timeZone: 'UTC' };
+    const { id } = (await subscriptions.create(merchant, customerId, body)).body;
+    await run(world.service);
+    // The difference of the second half is the amount that the bank may decline.
+    const begins = Math.floor(Date.parse(world.service.clock.now()) / dayMs) * dayMs;
+    world.service.clock.advance(begins + 15 * dayMs - Date.parse(world.service.clock.now()));
+    const path = `/v2/processing/subscriptions/${id}`;
+    fuse.set(died.length + 1);
+    const asked = { token: merchant.apiKey, body: { items: items(price + more), when: 'now' } };
+    // The node may die before it answers.
+    await mortal.call('POST', `${path}/change`, asked).catch(() => undefined);
+    await run(mortal);
+    const death = fuse.blownAt();
+    passed = fuse.passed;
+    await takeOver();
+    const where = `crashed ${death ?? 'nowhere'}`;
+    const [invoiceID] = await changesOf(id);
+    if (invoiceID === undefined) throw new Error(`The change was lost: ${where}.`);
+    expect(await changesOf(id), where).toHaveLength(1);
+    const made = await subscriptions.payments(merchant, invoiceID);
+    expect(
+      made.map(({ status }) => status),
+      where,
+    ).toEqual(payments);
+    expect(await operationsOf(invoiceID), where).toBe(booked);
+    const after = await subscriptions.get(merchant, id);
+    expect([after.items[0].price, after.pendingChange?.failedFor], where).toEqual(
+      booked === 1 ? [price + more, undefined] : [price, 'funds'],
+    );
+    await subscriptions.call(merchant, 'POST', `${path}/cancel`, { when: 'now' });
+    if (death === undefined) break;
+    died.push(death);
+    expect(died.length, died.join(', ')).toBeLessThan(maxMoments);
+  }
+  expect(passed).toContain('before authorise');
   expect(await notFinal(world.service.database)).toEqual([]);
   expect(await world.differences()).toEqual([]);
 });

@@ -1,9 +1,11 @@
 // The comparison finds a service that makes a mistake: each one here is planted.
 import { describe, expect, test } from 'vitest';
+import { momentIn } from '../../../src/subscriptions/domain/day-window.ts';
 import { dayLong } from '../calendar.ts';
 import { compareLife } from './agree.ts';
-import type { Act, Plan, Story } from './plan.ts';
+import { planFrom, type Act, type Plan, type Story } from './plan.ts';
 import { livedStory } from './service.ts';
+import { walkedStory } from './walked.ts';
 
 const lives = 300;
 
@@ -19,6 +21,31 @@ test('without a mistake there is none', () => {
   expect(faultOf(livedStory)).toBeUndefined();
 });
 
+test('half a minor unit of what is left after a pause is rounded up', () => {
+  const acts: Act[] = [
+    { at: 1_809_045_180_007_000, does: 'pause', forgives: true, resumesAt: 1_812_859_200_000_000 },
+  ];
+  const { anchorDay: _, periods: __, ...drawn } = planFrom(1_019_258);
+  // 21 of 30 days, of 2,595.
+  const plan: Plan = {
+    ...drawn,
+    zone: 'America/New_York',
+    interval: { months: 1 },
+    startsAt: 1_800_583_140_000_000,
+    trialDays: 14,
+    price: 2_595,
+    catchUp: 'current',
+    answers: [],
+    acts,
+    outages: [],
+    lateBy: 0,
+  };
+  const of = ({ rows }: Story) => rows.filter(({ amount }) => amount !== 2_595 && amount !== 0);
+  const moment = momentIn({ from: '06:00', until: '10:00' }, `subscription ${plan.seed}`);
+  for (const story of [livedStory(plan), walkedStory(plan, moment)])
+    expect(of(story)).toMatchObject([{ amount: 1_817, outcome: 'paid' }]);
+});
+
 describe('a service is found that', () => {
   const without = (does: Act['does']) => (plan: Plan) =>
     livedStory({ ...plan, acts: plan.acts.filter((act) => act.does !== does) });
@@ -32,7 +59,9 @@ describe('a service is found that', () => {
     'zone',
     'priceNext',
     'priceNow',
-    'changeEnds',
+    'bankAnswers',
+    'payerPaysChange',
+    'takeBack',
     'payerPays',
     'newCard',
     'forgive',
@@ -62,11 +91,32 @@ describe('a service is found that', () => {
     expect(faultOf((plan) => livedStory({ ...plan, ...mistake(plan) }))).toBeDefined();
   });
 
+  const changing = (mistake: (act: Act & { does: 'priceNow' }) => object) => (plan: Plan) =>
+    livedStory({
+      ...plan,
+      acts: plan.acts.map((act) => (act.does === 'priceNow' ? { ...act, ...mistake(act) } : act)),
+    });
+
+  test.each<[string, (act: Act & { does: 'priceNow' }) => object]>([
+    ['gives credit that was not wanted', () => ({ credit: 'unused' })],
+    ['gives no credit', () => ({ credit: 'none' })],
+    ['changes at once what is cheaper', () => ({ when: 'now' })],
+    ['takes a declined change for a paid one', () => ({ answer: 'captured' })],
+    ['changes a minute later', ({ at }) => ({ at: at + 60_000_000 })],
+  ])('%s', (_, mistake) => {
+    expect(faultOf(changing(mistake))).toBeDefined();
+  });
+
   const telling = (change: (story: Story) => Partial<Story>) =>
     faultOf((plan) => {
       const story = livedStory(plan);
       return { ...story, ...change(story) };
     });
+
+  test('charges a change again', () => {
+    const twice = telling(({ changes }) => ({ changes: changes.flatMap((one) => [one, one]) }));
+    expect(twice).toContain('a change charged');
+  });
 
   test('charges a period twice', () => {
     // After all answers that are drawn, every charge is captured.

@@ -44,8 +44,9 @@ function differenceBetween(model: Story, service: Story): string | undefined {
   return `the model has\n  ${expected[at] ?? 'nothing'}\nthe service\n  ${found[at] ?? 'nothing'}`;
 }
 
-function linesOf({ rows, charges, end, balance }: Story): string[] {
+function linesOf({ rows, charges, changes, end, balance }: Story): string[] {
   return [
+    ...changes.map(({ amount, at }) => `a change charged ${amount} at ${timeOf(at)}`),
     ...charges.map(({ number, at }) => `charge of ${number} at ${timeOf(at)}`),
     ...rows.map(
       (row) =>

@@ -20,12 +20,12 @@ test(`the service and the model agree in ${lives} lives (SUBSCRIPTION_SEED=${see
     for (const { outcome } of story.rows) outcomes.add(outcome);
   }
   expect([...outcomes].toSorted()).toEqual(['forgiven', 'missed', 'open', 'paid', 'skipped', 'unpaid']);
+  // Nothing that people and banks do looks like a bug.
   expect([...ends].toSorted()).toEqual([
     'ended finished',
     'ended firstPaymentMissing',
     'ended payer',
     'ended unpaid',
-    'parked',
     'paused',
     'running',
     'unpaid',

@@ -1,5 +1,6 @@
 // A life of a subscription by the service's own rules, as rows of its facts. It is woken when it asks for that, and a bank answers
 // its charges at once.
+import { decideChangeChargeEnded, dueOf } from '../../../src/subscriptions/domain/change.ts';
 import { decideChargeEnded, type ChargeEnding } from '../../../src/subscriptions/domain/charge-outcome.ts';
 import { decideCreate, decideWake } from '../../../src/subscriptions/domain/commands.ts';
 import {
@@ -22,6 +23,9 @@ export class Life {
   subscription: Subscription;
   readonly rows = new Map<number, Period>();
   readonly charges: { number: number; at: Instant; paymentId: string; ending?: ChargeEnding }[] = [];
+  /** Of changes. Undefined: it is still at the bank. */
+  readonly changeCharges: { amountMinor: bigint; at: Instant }[] = [];
+  answerToChange: ChargeEnding | undefined;
   readonly facts: SubscriptionFact[] = [];
   /** The facts of each transaction. */
   readonly log: { readonly at: Instant; readonly facts: readonly SubscriptionFact[] }[] = [];
@@ -67,7 +71,8 @@ export class Life {
     if (this.wakes > maxWakes) throw new Error('The subscription is woken without an end.');
     const invoiceId = `invoice${this.wakes}`;
     const next = nextAction(this.subscription);
-    const open = next?.does === 'charge' ? this.rows.get(next.number)?.invoiceId : invoiceId;
+    const change = next?.does === 'chargeChange' ? this.subscription.change?.invoiceId : undefined;
+    const open = next?.does === 'charge' ? this.rows.get(next.number)?.invoiceId : (change ?? invoiceId);
     const ids = { invoiceId, paymentId: `${open}.${this.wakes}` };
     this.take(decideWake(this.subscription, now, ids), now);
   }
@@ -82,12 +87,20 @@ export class Life {
       this.#write(fact);
     }
     for (const fact of facts) {
+      if (fact.type === 'change_charge_started') this.#chargeChange(fact.paymentId, now);
       if (fact.type !== 'charge_started') continue;
       const { number, paymentId } = fact;
       const ending = this.#bank(this.charges.length + 1, number, now);
       this.charges.push({ number, at: now, paymentId, ...(ending ? { ending } : {}) });
       if (ending) this.take(decideChargeEnded(this.subscription, fact, ending, now), now);
     }
+  }
+
+  #chargeChange(paymentId: string, now: Instant): void {
+    const { change } = this.subscription;
+    if (change) this.changeCharges.push({ amountMinor: dueOf(change), at: now });
+    const ending = this.answerToChange;
+    if (ending) this.take(decideChangeChargeEnded(this.subscription, paymentId, ending), now);
   }
 
   #write(fact: SubscriptionFact): void {

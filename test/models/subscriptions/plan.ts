@@ -19,9 +19,17 @@ export type Act = { at: Micros } & (
   | { does: 'resume' | 'cancelNow' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
   | { does: 'zone'; zone: string }
   | { does: 'priceNext'; price: number }
-  | { does: 'priceNow'; price: number }
-  /** The invoice of the change that is pending. */
-  | { does: 'changeEnds'; isPaid: boolean }
+  | {
+      does: 'priceNow';
+      price: number;
+      /** Whatever it is, only when it is dearer. */
+      when: 'now' | 'auto';
+      credit: 'unused' | 'none';
+      answer: 'captured' | 'funds' | 'unsent' | 'atBank';
+    }
+  /** The bank, after a while. */
+  | { does: 'bankAnswers'; isCaptured: boolean }
+  | { does: 'payerPaysChange' | 'takeBack' }
 );
 
 export type Plan = {
@@ -93,7 +101,7 @@ export function planFrom(seed: number): Plan {
   const drawing = { startsAt, zone, random, pick };
   const arrears = random(6) === 0 ? arrearsFrom(drawing) : { answers: [], acts: [] };
   const acts = [...arrears.acts, ...actsFrom(drawing)]
-    .flatMap((act) => (act.does === 'priceNow' ? [act, changeEnding(act.at, { random, pick })] : [act]))
+    .flatMap((act) => (act.does === 'priceNow' ? [act, ...changeEndings(act.at, { random, pick })] : [act]))
     .filter(({ at }) => outages.every(({ from, until }) => at < from || at > until))
     .toSorted((a, b) => a.at - b.at);
   return {
@@ -189,9 +197,14 @@ function arrearsFrom({ startsAt, random, pick }: Drawing): Pick<Plan, 'answers' 
 }
 
 /** At once, within hours, or in another period. */
-function changeEnding(at: Micros, { random, pick }: Pick<Drawing, 'random' | 'pick'>): Act {
-  const after = pick(second, second, (1 + random(20)) * hour, (1 + random(40)) * dayLong);
-  return { at: at + after, does: 'changeEnds', isPaid: pick(true, true, false) };
+function changeEndings(at: Micros, { random, pick }: Pick<Drawing, 'random' | 'pick'>): Act[] {
+  const after = () => pick(second, second, (1 + random(20)) * hour, (1 + random(40)) * dayLong);
+  const ending = pick<Act>(
+    { at: at + after(), does: 'payerPaysChange' },
+    { at: at + after(), does: 'payerPaysChange' },
+    { at: at + after(), does: 'takeBack' },
+  );
+  return [{ at: at + after(), does: 'bankAnswers', isCaptured: pick(true, true, false) }, ending];
 }
 
 /** Some follow each other within hours. */
@@ -223,6 +236,8 @@ function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
     'priceNext',
     'priceNow',
     'priceNow',
+    'priceNow',
+    'takeBack',
   );
   switch (does) {
     case 'pause': {
@@ -234,8 +249,12 @@ function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
     case 'zone':
       return { at, does, zone: pick(...zones) };
     case 'priceNext':
-    case 'priceNow':
       return { at, does, price: 1 + random(20_000) };
+    case 'priceNow': {
+      const answer = pick('captured', 'captured', 'funds', 'unsent', 'atBank');
+      const when = pick('now', 'now', 'auto');
+      return { at, does, price: 1 + random(20_000), when, credit: pick('unused', 'unused', 'none'), answer };
+    }
     default:
       return { at, does };
   }
@@ -254,6 +273,8 @@ export type Story = {
     credit: number;
   }[];
   charges: { number: number; at: Micros }[];
+  /** What the saved card was charged for changes. */
+  changes: { amount: number; at: Micros }[];
   end: string;
   balance: number;
 };

@@ -1,11 +1,12 @@
 // The service's side of a life: the plan as commands, and its facts as a story.
-import { epochMsOf, instantAt, latest, type Instant } from '../../../src/clock.ts';
+import { earliest, epochMsOf, instantAt, latest, type Instant } from '../../../src/clock.ts';
 import type { Currency } from '../../../src/money.ts';
 import type { Outcome } from '../../../src/refusal.ts';
 import {
+  decideChange,
+  decideChangeChargeEnded,
   decideChangeEnded,
-  decideChangeFromNextPeriod,
-  decideChangeNow,
+  decideTakeBackChange,
 } from '../../../src/subscriptions/domain/change.ts';
 import type { ChargeEnding } from '../../../src/subscriptions/domain/charge-outcome.ts';
 import {
@@ -113,22 +114,41 @@ export function lifeOf(plan: Plan): Life {
 
 function runUntil(life: Life, plan: Plan, end: Micros): void {
   for (;;) {
-    const next = nextAction(life.subscription);
-    if (!next) return;
-    const looks = instant(micros(next.at) + plan.lateBy);
+    const due = nextAction(life.subscription)?.at;
+    const dropped = dropsChangeAt(life.subscription);
+    const next = due !== undefined && dropped !== undefined ? earliest(due, dropped) : (due ?? dropped);
+    if (next === undefined) return;
+    const looks = instant(micros(next) + plan.lateBy);
     const outage = plan.outages.find(({ from, until }) => instant(from) <= looks && looks < instant(until));
     const at = latest(life.now, outage ? instant(outage.until) : looks);
     if (at > instant(end)) return;
-    life.wakeAt(at);
+    wakeAt(life, at);
   }
+}
+
+/** When the invoice of a change is due, and no payment of it is at the bank. */
+function dropsChangeAt({ change, parkedFor }: Subscription): Instant | undefined {
+  return change?.charging === undefined && parkedFor === undefined ? change?.payableUntil : undefined;
+}
+
+/** What others have done comes first. */
+function wakeAt(life: Life, at: Instant): void {
+  const { subscription } = life;
+  const dropped = dropsChangeAt(subscription);
+  if (dropped !== undefined && dropped <= at)
+    life.take(decideChangeEnded(subscription, subscription.change?.invoiceId ?? '', false), at);
+  life.wakeAt(at);
 }
 
 function perform(life: Life, act: Act): void {
   const { subscription } = life;
   const now = instant(act.at);
   if (subscription.parkedFor !== undefined || subscription.phase === 'ended') return;
-  life.take(factsOf(subscription, act, now), now);
-  if (act.does === 'newCard') life.wakeAt(now);
+  const facts = factsOf(subscription, act, now);
+  if (act.does === 'priceNow' && facts.some(({ type }) => type === 'change_started'))
+    life.answerToChange = act.answer === 'atBank' ? undefined : endingOf(act.answer, now);
+  life.take(facts, now);
+  if (act.does === 'newCard' || act.does === 'priceNow') wakeAt(life, now);
 }
 
 function factsOf(subscription: Subscription, act: Act, now: Instant): readonly SubscriptionFact[] {
@@ -159,19 +179,37 @@ function factsOf(subscription: Subscription, act: Act, now: Instant): readonly S
     case 'zone':
       return factsIn(decideZone(subscription, act.zone));
     case 'priceNext':
-      return factsIn(decideChangeFromNextPeriod(subscription, [item(act.price)]));
+      return changing(subscription, { price: act.price, when: 'nextPeriod', credit: 'unused' }, now);
     case 'priceNow':
-      return factsIn(decideChangeNow(subscription, { items: [item(act.price)], invoiceId: 'change' }, now));
-    case 'changeEnds':
-      return decideChangeEnded(subscription, 'change', act.isPaid);
+      return changing(subscription, act, now);
+    case 'bankAnswers': {
+      const ending = endingOf(act.isCaptured ? 'captured' : 'funds', now);
+      return decideChangeChargeEnded(subscription, subscription.change?.charging ?? '', ending);
+    }
+    case 'payerPaysChange': {
+      const dropped = dropsChangeAt(subscription);
+      if (dropped === undefined || dropped <= now) return [];
+      return decideChangeEnded(subscription, subscription.change?.invoiceId ?? '', true);
+    }
+    case 'takeBack':
+      return factsIn(decideTakeBackChange(subscription));
   }
+}
+
+function changing(
+  subscription: Subscription,
+  { price, when, credit }: { price: number; when: 'nextPeriod' | 'now' | 'auto'; credit: 'unused' | 'none' },
+  now: Instant,
+) {
+  const wanted = { items: [item(price)], when, credit };
+  return factsIn(decideChange(subscription, wanted, `change ${now}`, now));
 }
 
 function factsIn(outcome: Outcome<readonly SubscriptionFact[], string>): readonly SubscriptionFact[] {
   return outcome.ok ? outcome.value : [];
 }
 
-function storyOf({ subscription, rows, charges }: Life): Story {
+function storyOf({ subscription, rows, charges, changeCharges }: Life): Story {
   const { phase, parkedFor, endedFor, creditMinor } = subscription;
   return {
     rows: [...rows.values()].map((row) => ({
@@ -185,6 +223,7 @@ function storyOf({ subscription, rows, charges }: Life): Story {
       credit: Number(row.creditMinor),
     })),
     charges: charges.map(({ number, at }) => ({ number, at: micros(at) })),
+    changes: changeCharges.map(({ amountMinor, at }) => ({ amount: Number(amountMinor), at: micros(at) })),
     end: parkedFor === undefined ? (endedFor === undefined ? phase : `${phase} ${endedFor}`) : 'parked',
     balance: Number(creditMinor),
   };

@@ -11,8 +11,29 @@ type Unpaid = {
   tryAt?: Micros;
   giveUpAt?: Micros;
   isKnownFailed: boolean;
+  /** The merchant or a new card asked for the next try. */
+  isWished?: boolean;
 };
 type PriceChange = { number: number; price: number; difference: number; fromBalance: number };
+/** It waits for money: from the saved card, which is charged once, and then from the payer. */
+type WaitingChange = PriceChange & {
+  answer: (Act & { does: 'priceNow' })['answer'];
+  payableUntil: Micros;
+  tryAt?: Micros;
+  isAtBank: boolean;
+};
+/** Of a whole. Two whole numbers, so that nothing is rounded before the end. */
+type Share = { left: number; whole: number };
+const all: Share = { left: 1, whole: 1 };
+
+/** Half a minor unit is rounded up. */
+const partOf = (amount: number, { left, whole }: Share) =>
+  Math.floor((2 * amount * left + whole) / (2 * whole));
+const second = (instant: Micros) => Math.floor(instant / 1e6);
+const restOf = ({ startsAt, endsAt }: { startsAt: Micros; endsAt: Micros }, at: Micros): Share => ({
+  left: second(endsAt) - second(at),
+  whole: second(endsAt) - second(startsAt),
+});
 type Span = { number: number; kind: 'trial' | 'first' | 'regular'; from: Day; until: Day };
 
 const calendarBegins = dayOf('2026-01-01');
@@ -69,7 +90,8 @@ class Walk {
   readonly rows: Row[] = [];
   readonly charges: Story['charges'] = [];
   /** When the bank was reached, for the limit of a day. */
-  readonly reached: { number: number; at: Micros }[] = [];
+  readonly reached: { number: number; at: Micros; isWished: boolean }[] = [];
+  readonly changes: Story['changes'] = [];
   zone: string;
   phase: 'running' | 'paused' | 'unpaid' | 'ended' | 'parked' = 'running';
   why = '';
@@ -82,7 +104,7 @@ class Walk {
   unpaid: Unpaid[] = [];
   /** Until when, unless a person decides that. It stays while a period is unpaid. */
   pause: { until: Micros | undefined } | undefined;
-  change: PriceChange | undefined;
+  change: WaitingChange | undefined;
   lastNumber: number | undefined;
   asked = 0;
 
@@ -97,7 +119,7 @@ class Walk {
   run(): Story {
     const { firstPayment } = this.plan;
     if (firstPayment?.isPaid === false)
-      return { rows: [], charges: [], end: 'ended firstPaymentMissing', balance: 0 };
+      return { rows: [], charges: [], changes: [], end: 'ended firstPaymentMissing', balance: 0 };
     if (firstPayment) this.payFirst(firstPayment.amount);
     let now = this.plan.startsAt;
     const stops = [
@@ -113,7 +135,7 @@ class Walk {
       if (act) this.act(act);
     }
     const end = this.phase === 'ended' ? `ended ${this.why}` : this.phase;
-    return { rows: this.rows, charges: this.charges, end, balance: this.balance };
+    return { rows: this.rows, charges: this.charges, changes: this.changes, end, balance: this.balance };
   }
 
   /** The payer's own payment is that of the first period, whatever it cost. */
@@ -124,7 +146,9 @@ class Walk {
 
   /** When the service next looks: as soon as something is due, or at the end of an outage. */
   nextTime(now: Micros): Micros {
-    const times = this.overdue().map(({ at }) => at + this.plan.lateBy);
+    const dropped = this.dropsAt();
+    const all = [...this.overdue().map(({ at }) => at), ...(dropped === undefined ? [] : [dropped])];
+    const times = all.map((at) => at + this.plan.lateBy);
     const first = Math.max(Math.min(...times, Infinity), now);
     const outage = this.plan.outages.find(({ from, until }) => from <= first && first < until);
     return outage ? outage.until : first;
@@ -132,6 +156,8 @@ class Walk {
 
   /** Does what is due by now, the longest overdue first. */
   settle(now: Micros): void {
+    const dropped = this.dropsAt();
+    if (dropped !== undefined && dropped <= now) this.dropChange();
     for (let rounds = 0; rounds < 3_000; rounds++) {
       const [due] = this.overdue()
         .filter(({ at }) => at <= now)
@@ -140,6 +166,17 @@ class Walk {
       due.run(now);
     }
     throw new Error('The model is never done.');
+  }
+
+  /** Its invoice is due, and no payment of it is at the bank. */
+  dropsAt(): Micros | undefined {
+    const { change } = this;
+    return change && !change.isAtBank && this.phase !== 'parked' ? change.payableUntil : undefined;
+  }
+
+  dropChange(): void {
+    this.balance += this.change?.fromBalance ?? 0;
+    this.change = undefined;
   }
 
   /** All that can become due without an act. Equal times are in this order. */
@@ -169,6 +206,12 @@ class Walk {
         at = Math.max(at, this.momentOn(localDay(this.zone, before.at) + 1));
       found.push({ at, run: (now) => this.createDue(now) });
     }
+    const { change } = this;
+    if (this.phase === 'running' && change?.tryAt !== undefined) {
+      const before = this.reached.at(-2);
+      const at = Math.max(change.tryAt, before ? before.at + dayLong : 0);
+      found.push({ at, run: (now) => this.chargeChange(change, now) });
+    }
     return found;
   }
 
@@ -197,14 +240,14 @@ class Walk {
     return kind === 'regular' ? price : 0;
   }
 
-  addRow(span: Span, outcome: string, credit = 0, share = 1): Row {
+  addRow(span: Span, outcome: string, credit = 0, share = all): Row {
     if (this.laterPrice !== undefined) {
       this.price = this.laterPrice;
       this.laterPrice = undefined;
     }
     const startsAt = this.startOfSpan(span);
     const endsAt = Math.max(startsAt, startOf(this.zone, span.until));
-    const amount = Math.round(this.fullPrice(span, this.price) * share) - credit;
+    const amount = partOf(this.fullPrice(span, this.price), share) - credit;
     const row = {
       number: span.number,
       startsOn: span.from,
@@ -222,16 +265,16 @@ class Walk {
   }
 
   /** After a pause, the first one is charged for a share, and not before the end of the pause. */
-  createDue(now: Micros, rest?: { at: Micros; share: number }): void {
+  createDue(now: Micros, rest?: { at: Micros; share: Share }): void {
     let after = rest;
     for (
       let span = this.nextSpan();
       span && (after || this.dueAt(span) <= now);
       span = this.nextSpan(), after = undefined
     ) {
-      const share = after?.share ?? 1;
+      const share = after?.share ?? all;
       const due = Math.max(this.dueAt(span), after?.at ?? 0);
-      const price = Math.round(this.fullPrice(span, this.laterPrice ?? this.price) * share);
+      const price = partOf(this.fullPrice(span, this.laterPrice ?? this.price), share);
       const credit = Math.min(this.balance, price);
       const following = this.spans[span.number];
       const isLast = this.lastNumber !== undefined && span.number >= this.lastNumber;
@@ -255,7 +298,14 @@ class Walk {
   }
 
   charge(open: Unpaid, now: Micros): void {
-    if (this.reached.filter(({ at }) => at > now - dayLong).length >= 2) {
+    const recent = this.reached.filter(({ at }) => at > now - dayLong);
+    if (recent.length >= 2) {
+      // What people ask for, and what is late, explains a third one. It waits.
+      const isOther = recent.slice(-2).some(({ number }) => number !== open.row.number);
+      if (open.isWished || isOther || recent.slice(-2).some(({ isWished }) => isWished)) {
+        open.tryAt = recent.at(-2)!.at + dayLong;
+        return;
+      }
       this.phase = 'parked';
       open.tryAt ??= now;
       return;
@@ -274,7 +324,8 @@ class Walk {
       if (isInTime || answer === 'periodCharged') open.tryAt = at;
       return;
     }
-    this.reached.push({ number: open.row.number, at: now });
+    this.reached.push({ number: open.row.number, at: now, isWished: open.isWished === true });
+    open.isWished = false;
     if (answer === 'captured') this.paid(open, now);
     else this.failed(open, answer, now);
   }
@@ -336,6 +387,7 @@ class Walk {
       this.phase = 'unpaid';
       delete open.tryAt;
       delete open.giveUpAt;
+      open.isWished = false;
       return;
     }
     this.drop(open, 'unpaid');
@@ -349,6 +401,7 @@ class Walk {
   end(why: string): void {
     for (const open of this.unpaid) open.row.outcome = 'unpaid';
     this.unpaid = [];
+    if (this.change && !this.change.isAtBank) this.dropChange();
     this.phase = 'ended';
     this.why = why;
   }
@@ -391,11 +444,9 @@ class Walk {
     let span = this.nextSpan();
     for (; span && endOf(span) <= at; span = this.nextSpan()) this.addRow(span, 'skipped');
     if (!span || this.startOfSpan(span) >= at) return;
-    const second = (instant: Micros) => Math.floor(instant / 1e6);
-    const from = this.startOfSpan(span);
-    const share = (second(endOf(span)) - second(at)) / (second(endOf(span)) - second(from));
+    const share = restOf({ startsAt: this.startOfSpan(span), endsAt: endOf(span) }, at);
     if (this.unpaid.some(({ row }) => row.outcome === 'open')) {
-      const price = Math.round(this.fullPrice(span, this.laterPrice ?? this.price) * share);
+      const price = partOf(this.fullPrice(span, this.laterPrice ?? this.price), share);
       this.addRow(span, price === 0 ? 'paid' : 'missed', 0, share);
     } else this.createDue(now, { at, share });
   }
@@ -428,7 +479,10 @@ class Walk {
         if (oldest) this.paid(oldest, act.at);
         return;
       case 'newCard':
-        if (oldest) oldest.tryAt = act.at;
+        if (oldest) {
+          oldest.tryAt = act.at;
+          oldest.isWished = true;
+        }
         this.settle(act.at);
         return;
       case 'forgive':
@@ -440,43 +494,68 @@ class Walk {
         this.zone = act.zone;
         return;
       case 'priceNext':
-        if (this.phase !== 'unpaid' && !this.change) this.laterPrice = act.price;
+        this.changeLater(act.price);
         return;
       case 'priceNow':
-        this.changeNow(act);
+        if (act.when === 'now' || act.price > this.price) this.changeNow(act);
+        else this.changeLater(act.price);
+        this.settle(act.at);
         return;
-      case 'changeEnds':
-        this.endChange(act);
+      case 'bankAnswers':
+        if (!this.change?.isAtBank) return;
+        if (act.isCaptured) this.payChange(this.change, act.at);
+        else this.change.isAtBank = false;
+        return;
+      case 'payerPaysChange':
+        if (this.change && !this.change.isAtBank && act.at < this.change.payableUntil)
+          this.payChange(this.change, act.at);
+        return;
+      case 'takeBack':
+        if (!this.change) this.laterPrice = undefined;
+        else if (!this.change.isAtBank) this.dropChange();
     }
   }
 
-  changeNow({ at, price }: Act & { does: 'priceNow' }): void {
+  changeLater(price: number): void {
+    if (this.phase !== 'unpaid' && !this.change) this.laterPrice = price;
+  }
+
+  changeNow({ at, price, credit: wanted, answer }: Act & { does: 'priceNow' }): void {
     const row = this.rows.at(-1)!;
     const today = localDay(this.zone, at);
-    const isFailing = this.unpaid.some((open) => open.isKnownFailed);
-    if (this.phase !== 'running' || isFailing || row.outcome === 'open' || this.changedOn === today) return;
+    if (this.phase !== 'running' || this.unpaid.length > 0) return;
+    // Once a day. A zone further west may be a day behind.
+    if (this.changedOn !== undefined && this.changedOn >= today) return;
     if (this.change || at < row.startsAt || at >= row.endsAt) return;
     const kind = this.spans[row.number - 1]!;
-    const part = (amount: number) => {
-      const left = Math.floor(row.endsAt / 1e6) - Math.floor(at / 1e6);
-      return Math.round((amount * left) / (Math.floor(row.endsAt / 1e6) - Math.floor(row.startsAt / 1e6)));
-    };
+    const part = (amount: number) => partOf(amount, restOf(row, at));
     const isCharged = row.outcome === 'paid' && kind.kind !== 'trial';
-    const credit = isCharged ? Math.min(part(this.fullPrice(kind, this.price)), this.collected) : 0;
+    const givesCredit = isCharged && wanted === 'unused';
+    const credit = givesCredit ? Math.min(part(this.fullPrice(kind, this.price)), this.collected) : 0;
     const cost = isCharged ? part(this.fullPrice(kind, price)) : 0;
     const fromBalance = Math.min(this.balance, Math.max(0, cost - credit));
     this.balance -= fromBalance;
     const change = { number: row.number, price, difference: cost - credit, fromBalance };
-    if (change.difference > fromBalance) this.change = change;
+    const payableUntil = Math.min(row.endsAt, at + 3 * dayLong);
+    if (change.difference > fromBalance)
+      this.change = { ...change, answer, payableUntil, tryAt: at, isAtBank: false };
     else this.applyChange(change, at);
   }
 
+  /** Of the saved card, once. */
+  chargeChange(change: WaitingChange, now: Micros): void {
+    delete change.tryAt;
+    this.changes.push({ amount: change.difference - change.fromBalance, at: now });
+    if (change.answer === 'unsent') return;
+    this.reached.push({ number: change.number, at: now, isWished: true });
+    change.isAtBank = change.answer === 'atBank';
+    if (change.answer === 'captured') this.payChange(change, now);
+  }
+
   /** A dearer price is in force when it is paid, in whichever period that is. */
-  endChange({ at, isPaid }: Act & { does: 'changeEnds' }): void {
-    const { change } = this;
+  payChange(change: WaitingChange, at: Micros): void {
     this.change = undefined;
-    if (change && isPaid) this.applyChange(change, at);
-    else this.balance += change?.fromBalance ?? 0;
+    this.applyChange(change, at);
   }
 
   applyChange({ number, price, difference }: PriceChange, at: Micros): void {

@@ -742,6 +742,24 @@ export const expectations: Record<string, Row> = {
     toKey: always(noSubscription),
     toOtherTokens: unauthorized,
   },
+  previewSubscriptionChange: {
+    scope: 'subscriptions:read',
+    request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/preview`, { timeZone: 'UTC' }),
+    toKey: always(noSubscription),
+    toOtherTokens: noSubscription,
+  },
+  changeSubscription: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/change`, { timeZone: 'UTC' }),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
+  takeBackSubscriptionChange: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/unchange`),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
   chargeSubscriptionPeriod: {
     scope: 'subscriptions:write',
     request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/periods/1/charge`, {}),

@@ -203,6 +203,15 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   await post(`${subscriptionUrl}/links`);
   await post(`${subscriptionUrl}/cancel`, { when: 'periodEnd', by: 'payer' });
   await post(`${subscriptionUrl}/pause`, { resumesAt: '2027-01-01T00:00:00Z', openPeriods: 'keepTrying' });
+  const change = {
+    items: [{ product: 'Two teas', price: 1_500 }],
+    when: 'nextPeriod',
+    credit: 'none',
+    timeZone: 'Europe/Moscow',
+  };
+  await post(`${subscriptionUrl}/preview`, change);
+  await post(`${subscriptionUrl}/change`, change);
+  await post(`${subscriptionUrl}/unchange`, undefined);
   // The bank declines this price.
   const unpaid = await create(`${processing}/subscriptions`, {
     customerID: customer.id,

@@ -120,6 +120,18 @@ export const errorCatalogue = {
       message: 'A subscription with this `uniqueKey` has not ended',
       advice: 'The response has its `id`. Cancel it first, or send another key.',
     },
+    subscriptionPastDue: {
+      message: 'A period of the subscription is not paid',
+      advice: 'Change it once the period is paid or closed, or from the next period.',
+    },
+    subscriptionChangePending: {
+      message: 'Another change of the subscription waits for its payment',
+      advice: 'Wait until it is paid or dropped, or take it back.',
+    },
+    subscriptionChangedToday: {
+      message: 'The subscription was changed today',
+      advice: 'Change it tomorrow in its time zone, or from the next period.',
+    },
     invalidPeriodStatus: {
       message: 'The period cannot be charged or closed',
       advice: 'List the periods. The oldest `open` one is charged, and a `missed` one once none is open.',

@@ -1,0 +1,157 @@
+// What a subscription costs after other items were agreed, what changes of them cost within a period, and the credit that is left. By
+// whole seconds, and half a minor unit is rounded up in each line.
+import type { Fact } from '../rows.ts';
+
+export type Item = { readonly priceMinor: number; readonly quantity: number };
+type Change = {
+  readonly period: number;
+  readonly items: readonly Item[];
+  readonly creditMinor: number;
+  readonly chargeMinor: number;
+  readonly fromBalanceMinor: number;
+  readonly invoiceId?: string;
+  readonly payableUntil?: string;
+};
+type Latest = {
+  readonly number: number;
+  readonly kind: string;
+  readonly outcome: string;
+  readonly startsAt: string;
+  readonly endsAt: string;
+};
+
+export class Changes {
+  items: readonly Item[] = [];
+  /** What the next invoices need not ask for. */
+  balance = 0;
+  pending: (Change & { readonly payment?: string; readonly isOver?: boolean }) | undefined;
+  #later: readonly Item[] | undefined;
+  /** Of the latest period, less what was credited. */
+  #collected = 0;
+  readonly #wrong: (problem: string) => void;
+
+  constructor(wrong: (problem: string) => void) {
+    this.#wrong = wrong;
+  }
+
+  agreed(items: readonly Item[]): void {
+    this.items = items;
+  }
+
+  scheduled(items: readonly Item[] | undefined): void {
+    if (this.pending) this.#wrong('other items are scheduled while a change waits for its payment');
+    this.#later = items;
+  }
+
+  created(period: {
+    readonly amountMinor: number;
+    readonly creditMinor: number;
+    readonly outcome: string;
+  }): void {
+    this.items = this.#later ?? this.items;
+    this.#later = undefined;
+    this.#spend(period.creditMinor);
+    this.#collected = period.creditMinor + (period.outcome === 'paid' ? period.amountMinor : 0);
+  }
+
+  paid(amount: number): void {
+    this.#collected += amount;
+  }
+
+  /** Credit that was given for it goes first. */
+  lost(amount: number): void {
+    const missing = Math.max(0, amount - this.#collected);
+    this.#collected = Math.max(0, this.#collected - amount);
+    this.balance = Math.max(0, this.balance - missing);
+  }
+
+  started(fact: Fact, at: string, latest: Latest | undefined, first: string): void {
+    const change = fact['change'] as Change;
+    if (this.pending) this.#wrong(`change ${change.invoiceId} comes while ${this.pending.invoiceId} waits`);
+    this.#cost(change, at, latest, first);
+    this.#spend(change.fromBalanceMinor);
+    this.pending = change;
+  }
+
+  charged(payment: string): void {
+    const { pending } = this;
+    if (!pending) return this.#wrong(`change payment ${payment} is of no change`);
+    if (pending.payment !== undefined)
+      this.#wrong(`change ${pending.invoiceId} is charged by ${payment} again`);
+    if (!payment.startsWith(`${pending.invoiceId}.`))
+      this.#wrong(`change ${pending.invoiceId} is charged by ${payment}`);
+    this.pending = { ...pending, payment };
+  }
+
+  failed(): void {
+    if (this.pending?.payment === undefined) this.#wrong('a change fails that was not charged');
+    if (this.pending) this.pending = { ...this.pending, isOver: true };
+  }
+
+  dropped(): void {
+    if (!this.pending) this.#wrong('a change is dropped that does not wait');
+    this.balance += this.pending?.fromBalanceMinor ?? 0;
+    this.pending = undefined;
+  }
+
+  changed(fact: Fact, at: string, latest: Latest | undefined, first: string): void {
+    const change = fact['change'] as Change;
+    const { pending } = this;
+    if (pending) {
+      if (pending.invoiceId !== change.invoiceId)
+        this.#wrong(`${change.invoiceId} is paid, and ${pending.invoiceId} waits`);
+      this.pending = undefined;
+    } else {
+      this.#cost(change, at, latest, first);
+      this.#spend(change.fromBalanceMinor);
+      if (dueOf(change) > 0)
+        this.#wrong(`a change of period ${change.period} is free, and costs ${dueOf(change)}`);
+    }
+    this.items = change.items;
+    this.#later = undefined;
+    this.balance += Math.max(0, change.creditMinor - change.chargeMinor);
+    if (change.period === latest?.number) this.#collected += change.chargeMinor - change.creditMinor;
+  }
+
+  #spend(amount: number): void {
+    this.balance -= amount;
+    if (this.balance < 0) this.#wrong(`its credit is ${this.balance} after ${amount} of it was used`);
+  }
+
+  /** The preview may be up to an hour old, and any second of it is right. */
+  #cost(change: Change, at: string, latest: Latest | undefined, first: string): void {
+    if (!latest || change.period !== latest.number)
+      return this.#wrong(`a change is of period ${change.period}`);
+    if (change.creditMinor > this.#collected)
+      this.#wrong(`a change gives ${change.creditMinor} of ${this.#collected} that was paid`);
+    if (change.fromBalanceMinor > this.balance) this.#wrong(`a change uses more credit than ${this.balance}`);
+    const isFree =
+      latest.outcome !== 'paid' || latest.kind === 'trial' || (latest.kind === 'first' && first === 'free');
+    if (latest.kind === 'first' && first === 'proRata') return;
+    const [from, to, now] = [latest.startsAt, latest.endsAt, at].map((time) =>
+      Math.floor(Date.parse(time) / 1_000),
+    );
+    const valueOf = (items: readonly Item[], second: number) =>
+      isFree
+        ? 0
+        : items.reduce((sum, one) => sum + part(one.priceMinor * one.quantity, to! - second, to! - from!), 0);
+    for (let second = now!; second > now! - 3_602 && second >= from! - 1; second--) {
+      const credit = Math.min(valueOf(this.items, second), this.#collected);
+      const isCredit = change.creditMinor === credit || change.creditMinor === 0;
+      if (isCredit && valueOf(change.items, second) === change.chargeMinor) return;
+    }
+    this.#wrong(
+      `a change of period ${change.period} at ${at} costs ${change.chargeMinor} less ${change.creditMinor}, and not ` +
+        `${valueOf(change.items, now!)} less ${Math.min(valueOf(this.items, now!), this.#collected)}`,
+    );
+  }
+}
+
+function dueOf({ creditMinor, chargeMinor, fromBalanceMinor }: Change): number {
+  return Math.max(0, chargeMinor - creditMinor) - fromBalanceMinor;
+}
+
+/** In whole numbers that are too large for a double. */
+function part(amount: number, left: number, whole: number): number {
+  return Number((2n * BigInt(amount) * BigInt(left) + BigInt(whole)) / (2n * BigInt(whole)));
+}

@@ -1,0 +1,276 @@
+// Other items of a subscription: what a preview says, how a dearer change is paid, and what is left as credit.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyUpdate } from '../../../src/app/bank-watch/bank-updates.ts';
+import type { Merchant } from '../../support/service/test-service.ts';
+import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import { insufficientFunds } from '../../support/worlds/recurring.ts';
+import {
+  subscriptionsUrl,
+  subscriptionWorld,
+  type SubscriptionWorld,
+} from '../../support/subscriptions/subscription-world.ts';
+
+let world: CustomerWorld;
+let subscriptions: SubscriptionWorld;
+
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  subscriptions = subscriptionWorld(world);
+});
+afterAll(() => world.close());
+
+const dayMs = 86_400_000;
+const items = (price: number) => [{ product: 'Tea', price }];
+/** 30 days of whole seconds, so that a third is a third. */
+const price = 30_000;
+
+/** Declined for a terminated card, but for the payer approved. */
+const expiredAlone = '4000000000549990';
+
+async function pay(by: Merchant, invoiceID: string): Promise<void> {
+  const { token } = await world.tokenize('4242424242424242', by.apiKey);
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
+  const body = { flow: { type: 'PaymentFlowInstant' }, payer };
+  const paid = await subscriptions.call(by, 'POST', `/v2/processing/invoices/${invoiceID}/payments`, body);
+  expect(paid.status, paid.text).toBe(201);
+  await world.service.jobs.whenIdle();
+  await subscriptions.settle();
+}
+
+async function started(more: Record<string, unknown> = {}, card?: string) {
+  const by = await world.createMerchant();
+  const customerId = await subscriptions.readyCustomer(by, card);
+  const { body: clock } = await subscriptions.call(by, 'GET', '/sandbox/clock');
+  const midnight = (Math.floor(Date.parse(clock.now) / dayMs) + 1) * dayMs;
+  const moveTo = (days: number) => subscriptions.moveTo(by, new Date(midnight + days * dayMs).toISOString());
+  await moveTo(0);
+  const created = await subscriptions.create(by, customerId, {
+    items: items(price),
+    every: 'P30D',
+    timeZone: 'UTC',
+    ...more,
+  });
+  expect(created.status, created.text).toBe(201);
+  await subscriptions.settle();
+  const { id } = created.body;
+  const act = async (verb: string, body?: unknown) => {
+    const answer = await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/${verb}`, body);
+    await subscriptions.settle();
+    return answer;
+  };
+  const paymentsOf = async (invoiceID: string) =>
+    (await subscriptions.payments(by, invoiceID)).map(({ status }: { status: string }) => status);
+  return { by, id, act, moveTo, paymentsOf, get: () => subscriptions.get(by, id) };
+}
+
+describe('a dearer change', () => {
+  test('costs what its preview said, is charged once, and applies from then on', async () => {
+    const { act, get, moveTo, paymentsOf, by, id } = await started();
+    await moveTo(10);
+    const preview = await act('preview', { items: items(60_000), when: 'auto' });
+    expect(preview.status, preview.text).toBe(200);
+    expect(preview.body).toMatchObject({
+      takesEffect: 'now',
+      charge: 40_000,
+      credit: 20_000,
+      fromBalance: 0,
+      amount: 20_000,
+      creditBalance: 0,
+      next: { number: 2, amount: 60_000 },
+    });
+    expect((await get()).items).toMatchObject([{ price }]);
+    const changed = await act('change', {
+      items: items(60_000),
+      when: 'auto',
+      asOf: preview.body.asOf,
+    });
+    expect(changed.status, changed.text).toBe(200);
+    const { pendingChange } = changed.body;
+    expect(pendingChange).toMatchObject({ amount: 20_000, isCharging: true });
+    expect(await paymentsOf(pendingChange.invoiceID)).toEqual(['captured']);
+    expect(await subscriptions.invoice(by, pendingChange.invoiceID)).toMatchObject({
+      status: 'paid',
+      amount: 20_000,
+    });
+    const after = await get();
+    expect([after.items[0].price, after.pendingChange, after.status]).toEqual([60_000, undefined, 'active']);
+    const again = await act('change', { items: items(70_000), when: 'now' });
+    expect(again.body).toMatchObject({ code: 'subscriptionChangedToday' });
+    await moveTo(31);
+    expect((await subscriptions.periods(by, id)).map(({ amount }) => amount)).toEqual([price, 60_000]);
+  });
+
+  test('that the card does not pay is paid by the payer', async () => {
+    const { act, get, moveTo, paymentsOf, by, id } = await started({}, expiredAlone);
+    const [first] = await subscriptions.periods(by, id);
+    await pay(by, first.invoiceID);
+    await moveTo(10);
+    const { body } = await act('change', { items: items(60_000), when: 'now' });
+    const { invoiceID } = body.pendingChange;
+    expect(await get()).toMatchObject({
+      status: 'active',
+      items: items(price),
+      pendingChange: { isCharging: false, failedFor: 'recurrentStopped', amount: 20_000 },
+    });
+    expect((await act('change', { items: items(1), when: 'nextPeriod' })).body).toMatchObject({
+      code: 'subscriptionChangePending',
+    });
+    await pay(by, invoiceID);
+    expect(await paymentsOf(invoiceID)).toEqual(['captured']);
+    expect(await get()).toMatchObject({ items: items(60_000) });
+    expect((await get()).pendingChange).toBeUndefined();
+  });
+
+  test('that is not paid is dropped when its invoice is due', async () => {
+    const { act, get, moveTo, by } = await started();
+    await moveTo(15);
+    const { body } = await act('change', { items: items(price + 2 * insufficientFunds), when: 'now' });
+    await moveTo(18.1);
+    expect((await get()).pendingChange).toBeUndefined();
+    expect((await get()).items).toMatchObject(items(price));
+    expect(await subscriptions.invoice(by, body.pendingChange.invoiceID)).toMatchObject({
+      status: 'cancelled',
+    });
+    await moveTo(31);
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+  });
+
+  test('waits for a payment of the payer, which outlasts its due date', async () => {
+    const { act, get, moveTo, paymentsOf, by } = await started();
+    await moveTo(15);
+    const { body } = await act('change', { items: items(price + 2 * insufficientFunds), when: 'now' });
+    const { invoiceID, payableUntil } = body.pendingChange;
+    const until = Date.parse(payableUntil);
+    await subscriptions.moveTo(by, new Date(until - 60_000).toISOString());
+    // The payer has to confirm it with their bank, and never does.
+    const { token } = await world.tokenize('4012888888881881', by.apiKey);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
+    const asked = { flow: { type: 'PaymentFlowInstant' }, payer };
+    const paying = await subscriptions.call(
+      by,
+      'POST',
+      `/v2/processing/invoices/${invoiceID}/payments`,
+      asked,
+    );
+    expect(paying.status, paying.text).toBe(201);
+    await world.service.jobs.whenIdle();
+    for (const refused of [await act('unchange'), await act('cancel', { when: 'now' })])
+      expect(refused.body).toMatchObject({ code: 'subscriptionChargePending' });
+    await subscriptions.moveTo(by, new Date(until + 60_000).toISOString());
+    expect((await get()).pendingChange).toMatchObject({ invoiceID });
+    await subscriptions.moveTo(by, new Date(until + dayMs).toISOString());
+    expect(await paymentsOf(invoiceID)).toEqual(['failed', 'failed']);
+    expect((await get()).pendingChange).toBeUndefined();
+    expect(await get()).toMatchObject({ status: 'active', items: items(price) });
+  });
+
+  test('ends with the subscription, and its invoice is cancelled', async () => {
+    const { act, moveTo, by } = await started();
+    await moveTo(15);
+    const { body } = await act('change', { items: items(price + 2 * insufficientFunds), when: 'now' });
+    const ended = await act('cancel', { when: 'now' });
+    expect(ended.body).toMatchObject({ status: 'ended', items: items(price) });
+    expect(ended.body.pendingChange).toBeUndefined();
+    const { invoiceID } = body.pendingChange;
+    expect(await subscriptions.invoice(by, invoiceID)).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('is taken back, and its invoice is cancelled', async () => {
+    const { act, get, moveTo, by } = await started();
+    await moveTo(15);
+    const { body } = await act('change', { items: items(price + 2 * insufficientFunds), when: 'now' });
+    expect((await act('unchange')).status).toBe(200);
+    expect((await get()).pendingChange).toBeUndefined();
+    expect(await subscriptions.invoice(by, body.pendingChange.invoiceID)).toMatchObject({
+      status: 'cancelled',
+    });
+    expect((await act('unchange')).body).toMatchObject({ code: 'invalidSubscriptionStatus' });
+  });
+});
+
+describe('a cheaper change', () => {
+  test('gives credit, which the next invoice and the next change use', async () => {
+    const { act, get, moveTo, by, id } = await started();
+    await moveTo(20);
+    const { body } = await act('change', { items: items(15_000), when: 'now' });
+    expect([body.creditBalance, body.items[0].price]).toEqual([5_000, 15_000]);
+    await moveTo(21);
+    // Nine days of the difference are 4,500.
+    const back = await act('change', { items: items(price), when: 'now' });
+    expect([back.body.creditBalance, back.body.pendingChange]).toEqual([500, undefined]);
+    await moveTo(31);
+    const [, second] = await subscriptions.periods(by, id);
+    expect([second.amount, second.outcome]).toEqual([price - 500, 'paid']);
+    expect((await get()).creditBalance).toBe(0);
+  });
+
+  test('that is automatic waits for the next period, and can be taken back', async () => {
+    const { act, get, moveTo, by, id } = await started();
+    const { body } = await act('change', { items: items(15_000), when: 'auto', timeZone: 'Asia/Tokyo' });
+    expect(body).toMatchObject({ items: items(price), scheduledItems: items(15_000), creditBalance: 0 });
+    expect((await act('unchange')).body.scheduledItems).toBeUndefined();
+    await act('change', { items: items(15_000) });
+    await moveTo(31);
+    const periods = await subscriptions.periods(by, id);
+    expect(periods.map(({ amount }) => amount)).toEqual([price, 15_000]);
+    expect((await get()).scheduledItems).toBeUndefined();
+    expect((await get()).timeZone).toBe('Asia/Tokyo');
+  });
+});
+
+test('the money of a change is taken back: no credit is left of it', async () => {
+  const { act, get, moveTo } = await started();
+  await moveTo(10);
+  const { body } = await act('change', { items: items(60_000), when: 'now' });
+  await moveTo(20);
+  await act('change', { items: items(price), when: 'now' });
+  expect((await get()).creditBalance).toBe(10_000);
+  const { database, clock } = world.service;
+  const operationId = `${body.pendingChange.invoiceID}.1.a`;
+  const update = { operationId, what: 'captureFailed', at: clock.now() } as const;
+  const deps = { ...world.service, livemode: false, log: { error: () => {} } };
+  await database.transaction((tx) => applyUpdate(deps, tx, update));
+  await moveTo(21);
+  // 30,000 were paid in all, and 10,000 of them were credited.
+  const preview = await act('preview', { items: items(1), when: 'now' });
+  expect(preview.body.credit).toBe(9_000);
+});
+
+test('what is wrong is refused', async () => {
+  const { act } = await started();
+  const code = async (body: unknown) => (await act('change', body)).body.code;
+  expect(await code({})).toBe('invalidRequest');
+  expect(await code({ timeZone: 'Mars' })).toBe('invalidRequest');
+  expect(await code({ items: [] })).toBe('invalidInvoiceCart');
+  expect(await code({ items: items(1), when: 'now', asOf: '2020-01-01T00:00:00Z' })).toBe('invalidRequest');
+  expect((await act('preview', { items: items(1), when: 'then' })).body.code).toBe('invalidRequest');
+  await act('pause', {});
+  expect(await code({ items: items(1), when: 'now' })).toBe('invalidSubscriptionStatus');
+  await act('cancel', { when: 'now' });
+  expect(await code({ items: items(1) })).toBe('invalidSubscriptionStatus');
+});
+
+test('nothing is changed now while a period is unpaid, and from the next one it is', async () => {
+  const { act } = await started({ items: items(insufficientFunds) });
+  expect((await act('change', { items: items(1), when: 'now' })).body).toMatchObject({
+    code: 'subscriptionPastDue',
+  });
+  expect((await act('change', { items: items(1) })).body).toMatchObject({ scheduledItems: items(1) });
+});
+
+test('a preview says that the payer has agreed to less', async () => {
+  const by = await world.createMerchant();
+  const customer = await world.createCustomer({}, by);
+  const amountRule = { kind: 'upTo', amount: 40_000 };
+  await world.bind(customer, '4242424242424242', { recurrentTerms: { schedule: 'P1M', amountRule } });
+  await world.service.jobs.whenIdle();
+  const { body } = await subscriptions.create(by, customer.id, { items: items(price) });
+  await subscriptions.settle();
+  const preview = (cost: number) =>
+    subscriptions.call(by, 'POST', `${subscriptionsUrl}/${body.id}/preview`, {
+      items: items(cost),
+      when: 'now',
+    });
+  expect((await preview(40_000)).body.refusal).toBeUndefined();
+  expect((await preview(40_001)).body.refusal).toBe('recurrentAmountAboveConsent');
+});
