@@ -80,6 +80,7 @@ const eventTypes = [
   'SubscriptionMissedPeriodCharged',
   'SubscriptionPaymentTakenBack',
   'SubscriptionEnded',
+  'SubscriptionDunningPolicyChanged',
   'SubscriptionParked',
   'SubscriptionUnparked',
 ];

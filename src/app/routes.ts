@@ -90,6 +90,12 @@ import {
 import { chargeSubscriptionPeriod, closeSubscriptionPeriod } from '../subscriptions/api/change-period.ts';
 import { createSubscription } from '../subscriptions/api/create-subscription.ts';
 import {
+  getDunningPolicy,
+  listDunningPolicies,
+  moveToDunningPolicy,
+  putDunningPolicy,
+} from '../subscriptions/api/dunning-policies.ts';
+import {
   findSubscriptionByExternalID,
   getSubscription,
   listCustomerSubscriptions,
@@ -243,6 +249,10 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   resumeSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/resume
   chargeSubscriptionPeriod, // POST /v2/processing/subscriptions/{subscriptionID}/periods/{periodNumber}/charge
   closeSubscriptionPeriod, // POST /v2/processing/subscriptions/{subscriptionID}/periods/{periodNumber}/close
+  moveToDunningPolicy, //     PUT  /v2/processing/subscriptions/{subscriptionID}/dunning-policy
+  listDunningPolicies, //     GET  /v2/processing/shops/{shopID}/dunning-policies
+  getDunningPolicy, //        GET  /v2/processing/shops/{shopID}/dunning-policies/{policyName}
+  putDunningPolicy, //        PUT  /v2/processing/shops/{shopID}/dunning-policies/{policyName}
   getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
 
   createWebhook, //           POST /v2/processing/webhooks

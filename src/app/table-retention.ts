@@ -26,6 +26,7 @@ export const retention: Readonly<Record<string, string>> = {
   consent_link: permanently.consent,
   console_session: 'thirty days after its link was made, then the service deletes it',
   customer: permanently.consent,
+  dunning_policy: permanently.names,
   data_key: permanently.keys,
   deposit: permanently.money,
   destination: permanently.money,

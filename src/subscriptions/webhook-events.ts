@@ -30,6 +30,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   end_scheduled: 'SubscriptionEndScheduled',
   end_taken_back: 'SubscriptionEndTakenBack',
   subscription_ended: 'SubscriptionEnded',
+  dunning_policy_changed: 'SubscriptionDunningPolicyChanged',
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
 };
@@ -90,6 +91,8 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
     return { period: periodPayload(fact.period) };
   if (fact.type === 'subscription_paused') return { by: fact.by };
   if (fact.type === 'subscription_parked') return { reason: fact.why };
+  if (fact.type === 'dunning_policy_changed')
+    return { dunning: { policy: fact.policy.name, version: fact.policy.version } };
   if (!('number' in fact)) return {};
   const known = after.open.find(({ number }) => number === fact.number);
   const closed = before && [...before.open, ...before.missed].find(({ number }) => number === fact.number);

@@ -18,6 +18,8 @@ import type { Job } from '../platform/jobs/job-table.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
+import { checkFits } from './domain/dunning.ts';
+import { decideFollow } from './domain/policies.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
   decideConsentEnded,
@@ -30,11 +32,13 @@ import {
 } from './domain/commands.ts';
 import {
   nextAction,
+  policyNameOf,
   type Action,
   type OpenPeriod,
   type Subscription,
   type SubscriptionFact,
 } from './domain/subscription.ts';
+import { findPolicyFor } from './store/dunning-policies.ts';
 import {
   loadSubscription,
   rescheduleSubscription,
@@ -188,6 +192,8 @@ async function doNext(
   deps: SubscriptionJobDeps,
 ): Promise<Turn> {
   const { subscription } = stored;
+  const followed = await newPolicyFor(tx, subscription, next);
+  if (followed.length > 0) return write(tx, stored, followed, now, deps);
   const ids = await idsFor(tx, subscription, next, deps);
   const facts = decideWake(subscription, now, ids);
   const begun = await writeFacts(tx, stored, facts, now, deps);
@@ -210,6 +216,19 @@ async function doNext(
   const ending = endingOfRefusal(payment.refusal, now);
   const ended = decideChargeEnded(begun.subscription, charge, ending, now);
   return write(tx, begun, ended, now, deps);
+}
+
+/** A period that begins has the newest version of the policy. One that does not fit the schedule is passed over. */
+async function newPolicyFor(
+  tx: Database,
+  subscription: Subscription,
+  { does }: Action,
+): Promise<readonly SubscriptionFact[]> {
+  const name = policyNameOf(subscription);
+  const { terms, schedule } = subscription;
+  if (name === undefined || !schedule || (does !== 'createPeriod' && does !== 'resume')) return [];
+  const policy = await findPolicyFor(tx, terms, name, terms.id);
+  return policy && checkFits(policy, schedule.every).ok ? decideFollow(subscription, policy) : [];
 }
 
 /** The ID of a payment follows from its invoice, so that the fact names it before it is made. The customer's card is locked. */

@@ -18,6 +18,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   data_key: 'purpose',
   deposit: 'deposit_id',
   destination: 'destination_id',
+  dunning_policy: 'party_id',
   event: 'aggregate_id',
   exchange: 'aggregate_id',
   exchange_note: 'bank_id',

@@ -56,6 +56,8 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionEndTakenBack: 'It no longer ends after that period.',
   SubscriptionMissedPeriodCharged: 'You charge a period that was missed. It has an invoice now.',
   SubscriptionEnded: 'It ended. `endReason` says why.',
+  SubscriptionDunningPolicyChanged:
+    'It has another dunning policy or version, for periods that fail from now on. After a move, for unpaid ones too.',
   SubscriptionParked:
     'Charging is stopped until you resume it, because something looks wrong. `parkedFor` says what.',
   SubscriptionUnparked: 'You resumed it, and charging continues.',

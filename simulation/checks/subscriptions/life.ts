@@ -49,6 +49,8 @@ export class Life {
   terms!: Terms;
   startedAt?: string;
   zone = '';
+  /** Whether periods are asked for while older ones are unpaid. */
+  stacks = false;
   paidThrough: string | undefined;
   lastNumber = Infinity;
   resumesAt: string | undefined;
@@ -119,6 +121,7 @@ export class Life {
     subscription_created: (fact) => {
       this.terms = fact['terms'] as Terms;
       this.zone = this.terms.schedule.zone;
+      this.stacks = this.terms.dunning.stack === true;
       this.phase = 'incomplete';
     },
     subscription_started: (_, at) => {
@@ -190,6 +193,13 @@ export class Life {
     items_changed: () => void (this.#hasOtherItems = true),
     change_started: (fact) => void this.invoices.add(String((fact['change'] as Period).invoiceId)),
     change_dropped: () => {},
+    dunning_policy_changed: (fact) => {
+      this.stacks = (fact['policy'] as Terms['dunning']).stack === true;
+      for (const moved of (fact['moved'] ?? []) as readonly Fact[]) {
+        const period = this.#tried(moved, moved['nextTryAt'], undefined);
+        if (period) this.#endTries(period, moved['givesUpAt']);
+      }
+    },
     zone_changed: (fact) => void (this.zone = String(fact['zone'])),
     subscription_parked: () => void (this.isParked = true),
     subscription_unparked: () => void (this.isParked = false),
@@ -229,7 +239,7 @@ export class Life {
     if (outcome === 'paid') this.#paidFor(period);
     if (period.invoiceId !== undefined) this.invoices.add(period.invoiceId);
     if (outcome !== 'open') return;
-    if (this.#isOpen.size > 0 && this.terms.dunning.stack !== true) wrong('is asked for next to another');
+    if (this.#isOpen.size > 0 && !this.stacks) wrong('is asked for next to another');
     this.#isOpen.add(number);
   }
 
@@ -326,7 +336,7 @@ export class Life {
     if (!created || made.length === mostAtOnce || this.terms.catchUp === 'all' || this.phase !== 'running')
       return;
     const isLeftOpen = [...this.#isOpen].some((number) => number < created.number);
-    if (isLeftOpen && this.terms.dunning.stack !== true) return;
+    if (isLeftOpen && !this.stacks) return;
     const due = this.surelyDue();
     if (created.outcome === 'skipped' || due === undefined || due > Date.parse(at)) return;
     this.problems.push(

@@ -21,6 +21,7 @@ const eventOf: Readonly<Record<string, string>> = {
   end_scheduled: 'SubscriptionEndScheduled',
   end_taken_back: 'SubscriptionEndTakenBack',
   subscription_ended: 'SubscriptionEnded',
+  dunning_policy_changed: 'SubscriptionDunningPolicyChanged',
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
 };

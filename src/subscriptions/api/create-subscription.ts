@@ -18,9 +18,10 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { chargeRefusals, type ChargeRefusal } from '../../retry-rules/domain/may-charge.ts';
 import { everyOf } from '../../retry-rules/domain/periods.ts';
 import { decideCreate } from '../domain/commands.ts';
-import { usualPolicy } from '../domain/dunning.ts';
+import { usualPolicy, type DunningPolicy } from '../domain/dunning.ts';
 import { sumOf } from '../domain/proration.ts';
 import { evolve, evolveAll, nextAction, type SubscriptionTerms } from '../domain/subscription.ts';
+import { findPolicyFor } from '../store/dunning-policies.ts';
 import { findSubscriptionByExternalId, storeNewSubscription } from '../store/subscriptions.ts';
 import {
   itemsOf,
@@ -39,6 +40,9 @@ type Deps = {
   readonly consents: Consents;
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
+
+/** The policy of a shop that its subscriptions have which name none. */
+const defaultPolicy = 'default';
 
 export const createSubscription = endpoint({
   operation: 'createSubscription',
@@ -59,6 +63,8 @@ export const createSubscription = endpoint({
     'customerNotFound',
     'customerNotReady',
     'invalidInvoiceCart',
+    'dunningPolicyNotFound',
+    'invalidDunningPolicy',
     ...chargeRefusals,
     ...tradingRefusals,
     'externalIDConflict',
@@ -94,10 +100,16 @@ async function make(
   if (!customer) return refuse('customerNotFound');
   const shop = await merchants.trading({ partyId, shopId: customer.shopId });
   if (!shop.ok) return shop;
-  const terms = termsOf(body, shop.value, ids.next(), now);
+  const id = ids.next();
+  const named = await namedPolicy(body, customer.shopId, id, partyId, deps);
+  if (!named.ok) return named;
+  const terms = termsOf(body, shop.value, { id, ...named.value }, now);
   if (!terms.ok) return terms;
   const decision = decideCreate(terms.value, now);
-  if (!decision.ok) return refuse('invalidRequest', defined({ message: decision.refusal.hint }));
+  if (!decision.ok) {
+    const { code, hint } = decision.refusal;
+    return code === 'invalidRequest' ? refuse(code, defined({ message: hint })) : decision;
+  }
   const agreed = await allowedByConsent(customer, terms.value, now, deps);
   if (!agreed.ok) return agreed;
   const [created, ...others] = decision.value;
@@ -110,10 +122,31 @@ async function make(
   return accept(subscriptionBody(subscription));
 }
 
+type Named = { readonly dunningPolicy?: string; readonly dunning?: DunningPolicy };
+
+/** The policy of the shop. Nothing: the built-in one. */
+async function namedPolicy(
+  { dunningPolicy: asked, ifUnpaid }: SubscriptionParams,
+  shopId: string,
+  id: string,
+  partyId: string,
+  { db }: Deps,
+): Promise<Outcome<Named, 'invalidRequest' | 'dunningPolicyNotFound'>> {
+  if (asked !== undefined && ifUnpaid !== undefined)
+    return refuse('invalidRequest', {
+      message: '`ifUnpaid` is a part of `dunningPolicy`. Send one of them.',
+    });
+  if (ifUnpaid !== undefined) return accept({});
+  const dunningPolicy = asked ?? defaultPolicy;
+  const dunning = await findPolicyFor(db, { partyId, shopId }, dunningPolicy, id);
+  if (dunning) return accept({ dunningPolicy, dunning });
+  return asked === undefined ? accept({}) : refuse('dunningPolicyNotFound');
+}
+
 function termsOf(
   body: SubscriptionParams,
   { partyId, id: shopId, currency }: Shop,
-  id: string,
+  { id, dunningPolicy, dunning: named }: Named & { readonly id: string },
   now: Instant,
 ): Outcome<SubscriptionTerms, 'invalidRequest' | 'invalidInvoiceCart'> {
   const every = everyOf(body.every);
@@ -122,7 +155,7 @@ function termsOf(
   const { ifUnpaid = 'unpaid', chargeFrom = '06:00', chargeUntil = '10:00' } = body;
   if (day === undefined && (month !== undefined || body.firstPeriod !== undefined))
     return refuse('invalidRequest', { message: '`anchorMonth` and `firstPeriod` need `anchorDay`.' });
-  const dunning = usualPolicy(every, ifUnpaid);
+  const dunning = named ?? usualPolicy(every, ifUnpaid);
   if (!dunning)
     return refuse('invalidRequest', {
       message: '`every` must be three days or more, so that a failed charge can be retried.',
@@ -149,8 +182,8 @@ function termsOf(
     },
     catchUp: body.catchUp ?? 'current',
     dunning,
-    trialWithoutCard: ifUnpaid,
-    ...defined({ externalId: body.externalID, metadata: body.metadata }),
+    trialWithoutCard: dunning.finally,
+    ...defined({ dunningPolicy, externalId: body.externalID, metadata: body.metadata }),
   });
 }
 

@@ -13,12 +13,20 @@ import {
   Metadata,
 } from '../../platform/http/schemas.ts';
 import type { Every } from '../../retry-rules/domain/periods.ts';
+import type { DunningPolicy } from '../domain/dunning.ts';
 import type { Upcoming } from '../domain/period-rows.ts';
-import { nextAction, statusOf, type Period, type Subscription } from '../domain/subscription.ts';
+import {
+  nextAction,
+  policyNameOf,
+  policyOf,
+  statusOf,
+  type Period,
+  type Subscription,
+} from '../domain/subscription.ts';
+import { ifUnpaids, PolicyName, PolicyVersion } from './dunning-policy-schema.ts';
 
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 const Time = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
-const ifUnpaid = ['unpaid', 'end', 'pause'] as const;
 const catchUps = ['current', 'all', 'none'] as const;
 const statuses = ['incomplete', 'trialing', 'active', 'pastDue', 'paused', 'unpaid', 'ended'] as const;
 
@@ -69,8 +77,12 @@ const policyMembers = {
     }),
   ),
   ifUnpaid: Type.Optional(
-    Type.Enum([...ifUnpaid], { default: 'unpaid', description: 'What follows when the retries are over.' }),
+    Type.Enum([...ifUnpaids], { default: 'unpaid', description: 'What follows when the retries are over.' }),
   ),
+  dunningPolicy: Type.Optional({
+    ...PolicyName,
+    description: 'Of the shop, instead of `ifUnpaid`. Without both, its `default`, or the built-in one.',
+  }),
 };
 
 export const SubscriptionParams = Type.Object(
@@ -93,6 +105,11 @@ export const subscriptionExample = {
   timeZone: 'Europe/Moscow',
 };
 
+const PolicyInForce = Type.Object(
+  { policy: Type.String(), version: PolicyVersion },
+  { title: 'DunningPolicyInForce' },
+);
+
 const OpenPeriodSchema = Type.Object(
   {
     number: Type.Integer(),
@@ -101,6 +118,7 @@ const OpenPeriodSchema = Type.Object(
     declineClass: Type.Optional(Type.Enum([...declineClasses])),
     nextTryAt: Type.Optional(DateTime),
     graceUntil: Type.Optional({ ...DateTime, description: 'When the retries are over.' }),
+    dunning: Type.Optional(PolicyInForce),
   },
   { title: 'OpenPeriod' },
 );
@@ -117,6 +135,7 @@ export const SubscriptionSchema = Type.Object(
     currency: CurrencyCode,
     ...scheduleMembers,
     ...policyMembers,
+    dunning: PolicyInForce,
     paidThrough: Type.Optional({ ...DateTime, description: 'The end of the last paid period.' }),
     nextActionAt: Type.Optional({ ...DateTime, description: 'When the next charge, or its retry, is due.' }),
     openPeriods: Type.Array(OpenPeriodSchema, { description: 'What is not paid yet.' }),
@@ -159,7 +178,8 @@ export function itemsOf(items: SubscriptionParams['items']) {
 
 export function subscriptionBody(subscription: Subscription): Static<typeof SubscriptionSchema> {
   const { terms, items, paidThrough, endsAfter, pause, endedFor, parkedFor, open } = subscription;
-  const { id, shopId, customerId, createdAt, currency, catchUp, dunning, externalId, metadata } = terms;
+  const { id, shopId, customerId, createdAt, currency, catchUp, externalId, metadata } = terms;
+  const policy = policyOf(subscription);
   const next = nextAction(subscription);
   return {
     id,
@@ -171,7 +191,8 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
     currency,
     ...scheduleBody(subscription),
     catchUp,
-    ifUnpaid: dunning.finally,
+    ifUnpaid: policy.finally,
+    dunning: inForce(policy),
     openPeriods: open.map((period) => ({
       number: period.number,
       invoiceID: period.invoiceId ?? '',
@@ -180,11 +201,13 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
         declineClass: period.declineClass,
         nextTryAt: period.nextTryAt,
         graceUntil: period.givesUpAt,
+        dunning: period.dunning && inForce(period.dunning),
       }),
     })),
     metadata: (metadata ?? {}) as Record<string, unknown>,
     ...defined({
       externalID: externalId,
+      dunningPolicy: policyNameOf(subscription),
       paidThrough,
       nextActionAt: next?.at,
       endsAfterPeriod: endsAfter?.number,
@@ -194,6 +217,10 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       parkedFor,
     }),
   };
+}
+
+function inForce({ name, version }: DunningPolicy) {
+  return { policy: name, version };
 }
 
 function scheduleBody({ terms, schedule: laidOut }: Subscription) {

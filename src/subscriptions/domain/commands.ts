@@ -5,7 +5,7 @@ import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { dateText, isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
-import { checkPolicy } from './dunning.ts';
+import { checkFits, checkPolicy } from './dunning.ts';
 import { momentOnDay } from './day-window.ts';
 import { createAfterPause, createDue, createStarted, skipStarted } from './period-rows.ts';
 import { sumOf } from './proration.ts';
@@ -14,6 +14,8 @@ import {
   evolveAll,
   nextAction,
   nextPeriod,
+  policyOf,
+  policyOfPeriod,
   type EndReason,
   type Item,
   type OpenPeriod,
@@ -48,8 +50,10 @@ export function decideCreate(
   if (!imported.ok) return imported;
   const scheduled = checkSchedule(terms.schedule);
   if (!scheduled.ok) return scheduled;
-  const policy = checkPolicy(terms.dunning, terms.schedule.every, now);
+  const policy = checkPolicy(terms.dunning, now);
   if (!policy.ok) return policy;
+  const fits = checkFits(terms.dunning, terms.schedule.every);
+  if (!fits.ok) return fits;
   const schedule = scheduleFrom(terms, now);
   if (!periodDates(schedule, firstNumberOf(schedule)))
     return refuse('invalidRequest', { hint: '`ends` leaves no period.' });
@@ -287,7 +291,7 @@ function closing(open: readonly OpenPeriod[], outcome: 'unpaid' | 'forgiven'): F
 
 /** Of the dunning policy. With `stack` it gives up this period only, unless everything ends. */
 export function finalAction(subscription: Subscription, number: number): Facts {
-  const { stack, finally: action } = subscription.terms.dunning;
+  const { stack, finally: action } = policyOfPeriod(subscription, openPeriod(subscription, number));
   return stack && action !== 'end'
     ? [{ type: 'period_closed', number, outcome: 'unpaid' }]
     : givingUp(subscription, number, action);
@@ -316,14 +320,18 @@ export function decideZone(
   return accept(schedule?.zone === zone ? [] : [{ type: 'zone_changed', zone }]);
 }
 
-/** The merchant tries the oldest unpaid period at once, or on a later day instead of the planned one, or charges a missed one. */
+/** The merchant tries the oldest unpaid period at once, or at a later time instead of the planned one, or charges a missed one. */
 export function decideCharge(
   subscription: Subscription,
   {
     number,
     afterDays,
+    at,
     invoiceId,
-  }: { readonly number: number; readonly afterDays: number } & Pick<NewIds, 'invoiceId'>,
+  }: { readonly number: number; readonly afterDays: number; readonly at?: Instant } & Pick<
+    NewIds,
+    'invoiceId'
+  >,
   now: Instant,
 ): Outcome<
   Facts,
@@ -344,27 +352,33 @@ export function decideCharge(
       hint: `Period ${oldest?.number} is unpaid. It is charged first.`,
     });
   }
+  const { at: hours, windowDays } = policyOfPeriod(subscription, isOldest ? oldest : undefined);
   const { schedule, terms } = subscription;
   if (!schedule) return wrongPhase(subscription);
-  const { at, windowDays } = terms.dunning;
-  const wished =
-    afterDays === 0
-      ? now
-      : momentOnDay(at, terms.id, localDayOf(now, schedule.zone) + afterDays, schedule.zone);
-  const until = latest(wished, mayChargeFrom(subscription));
+  if (at !== undefined && at <= now) return refuse('invalidRequest', { hint: '`at` must be in the future.' });
+  const { zone } = schedule;
+  const onDay = () => momentOnDay(hours, terms.id, localDayOf(now, zone) + afterDays, zone);
+  const wished = at ?? (afterDays === 0 ? now : onDay());
+  const allowed = mayChargeFrom(subscription, now);
+  const until = latest(wished, allowed);
   if (until <= now) return begun;
   const last = (isOldest ? oldest.givesUpAt : undefined) ?? laterBy(now, windowDays * dayMs);
   if (until >= last)
-    return refuse('invalidRequest', { hint: `The retries are over at ${last}. Choose an earlier day.` });
+    return refuse('invalidRequest', {
+      hint:
+        wished >= last
+          ? `The retries are over at ${last}. Choose an earlier time.`
+          : `Two charges were made within 24 hours. A third is allowed from ${allowed} on, and the retries are over at ${last}.`,
+    });
   const why = until === wished ? 'merchant' : 'moreThanTwoChargesADay';
   const postponed = { type: 'charge_postponed', number, why, until } as const;
   return accept(isOldest ? [postponed] : [...begun.value, postponed]);
 }
 
-/** When the last guard allows one more charge. An earlier wish of a merchant waits, and parks nothing. */
-function mayChargeFrom({ charges, terms }: Subscription): Instant {
-  const first = charges.at(-maxChargesADay);
-  return first ? laterBy(first.at, dayMs) : terms.createdAt;
+/** When the last guard allows one more charge. An earlier wish waits, and parks nothing. */
+function mayChargeFrom(subscription: Subscription, now: Instant): Instant {
+  const first = chargesOfADay(subscription, now).at(-maxChargesADay);
+  return first ? laterBy(first.at, dayMs) : now;
 }
 
 /** One try at once, because something is different now: a new card, or the merchant's wish. */
@@ -388,8 +402,7 @@ export function decideNewCard(subscription: Subscription, bindingId: string, now
   const [oldest] = open;
   if ((phase !== 'running' && phase !== 'paused') || parkedFor !== undefined) return [];
   if (oldest?.declineClass === undefined || oldest.bindingId === bindingId) return [];
-  const [first, second] = chargesOfADay(subscription, now);
-  const until = first && second ? laterBy(first.at, dayMs) : now;
+  const until = mayChargeFrom(subscription, now);
   if (oldest.charging !== undefined || (oldest.nextTryAt !== undefined && oldest.nextTryAt <= until))
     return [];
   if (until > now) return [{ type: 'charge_postponed', number: oldest.number, why: 'newCard', until }];
@@ -403,9 +416,9 @@ export function decideChargeMissed(
   number: number,
   { invoiceId }: Pick<NewIds, 'invoiceId'>,
 ): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidPeriodStatus' | 'subscriptionPastDue'> {
-  const { phase, open, terms } = subscription;
+  const { phase, open } = subscription;
   if (phase !== 'running') return wrongPhase(subscription);
-  if (open.length > 0 && !terms.dunning.stack) return refuse('subscriptionPastDue');
+  if (open.length > 0 && !policyOf(subscription).stack) return refuse('subscriptionPastDue');
   return subscription.missed.some((period) => period.number === number)
     ? accept([{ type: 'missed_period_charged', number, invoiceId }])
     : refuse('invalidPeriodStatus', { hint: `Period ${number} was not missed.` });

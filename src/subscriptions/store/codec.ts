@@ -104,16 +104,12 @@ const schedule: Codec<Schedule> = object({
   ends: optional(either('afterNumber', object({ afterNumber: wholeNumber }), object({ before: text }))),
 });
 
-const dayOfMonth: Codec<number | 'last'> = {
-  read: (stored) => (stored === 'last' ? stored : wholeNumber.read(stored)),
-  write: undefined,
-};
 const classRule: Codec<ClassRule> = object({
   tries: optional(list(wholeNumber)),
   maxTries: optional(wholeNumber),
-  onDays: optional(object({ days: list(dayOfMonth), within: wholeNumber })),
+  onDays: optional(object({ days: list(wholeNumber), within: wholeNumber })),
 });
-const dunning: Codec<DunningPolicy> = object({
+export const dunningPolicy: Codec<DunningPolicy> = object({
   name: text,
   version: wholeNumber,
   tries: list(wholeNumber),
@@ -127,8 +123,10 @@ const dunning: Codec<DunningPolicy> = object({
     }),
   ),
   windowDays: wholeNumber,
+  emailDays: optional(list(wholeNumber)),
   finally: finalAction,
   stack: optional(oneOf(true, false)),
+  trial: optional(object({ policy: text, percent: wholeNumber })),
 });
 
 export const subscriptionTerms: Codec<SubscriptionTerms> = object({
@@ -143,7 +141,8 @@ export const subscriptionTerms: Codec<SubscriptionTerms> = object({
   schedule: scheduleTerms,
   firstPeriod: optional(object({ number: wholeNumber, startsOn: text })),
   catchUp: oneOf('current', 'all', 'none'),
-  dunning,
+  dunning: dunningPolicy,
+  dunningPolicy: optional(text),
   trialWithoutCard: finalAction,
   externalId: optional(text),
   metadata: optional(anyObject),
@@ -167,6 +166,15 @@ const openPeriod: Codec<OpenPeriod> = object({
   bindingId: optional(text),
   firstFailedAt: optional(instant),
   retries: wholeNumber,
+  declines: optional(
+    object<NonNullable<OpenPeriod['declines']>>({
+      funds: optional(wholeNumber),
+      vague: optional(wholeNumber),
+      issuer: optional(wholeNumber),
+      technical: optional(wholeNumber),
+    }),
+  ),
+  dunning: optional(dunningPolicy),
   declineClass: optional(declineClass),
   nextTryAt: optional(instant),
   givesUpAt: optional(instant),
@@ -210,6 +218,9 @@ export const subscriptionState: Codec<SubscriptionState> = object({
   scheduledItems: optional(items),
   change: optional(change),
   changedOn: optional(wholeNumber),
+  dunning: optional(
+    object<NonNullable<Subscription['dunning']>>({ name: optional(text), policy: dunningPolicy }),
+  ),
   charges: list(object({ number: wholeNumber, paymentId: text, at: instant })),
   parkedFor: optional(parkReason),
   endedFor: optional(endReason),
@@ -244,6 +255,13 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   change_dropped: {},
   items_changed: { change },
   zone_changed: { zone: text },
+  dunning_policy_changed: {
+    name: optional(text),
+    policy: dunningPolicy,
+    moved: optional(
+      list(object({ number: wholeNumber, nextTryAt: optional(instant), givesUpAt: optional(instant) })),
+    ),
+  },
   subscription_parked: { why: parkReason },
   subscription_unparked: {},
 });

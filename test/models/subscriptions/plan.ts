@@ -24,6 +24,8 @@ export type Act = { at: Micros } & (
   | { does: 'changeEnds'; isPaid: boolean }
 );
 
+export type ClassPlan = { tries?: number[]; most?: number; paydays?: number[]; within?: number };
+
 export type Plan = {
   seed: number;
   zone: string;
@@ -38,6 +40,8 @@ export type Plan = {
   catchUp: 'current' | 'all' | 'none';
   tries: number[];
   windowDays: number;
+  /** What a class has of its own. After `technical`, days are counted from that failure. */
+  classes: { [Class in 'funds' | 'vague' | 'issuer' | 'technical']?: ClassPlan };
   finally: 'unpaid' | 'end' | 'pause';
   /** After all of them, every charge is captured. */
   answers: Answer[];
@@ -106,6 +110,7 @@ export function planFrom(seed: number): Plan {
     catchUp: pick('current', 'current', 'all', 'none'),
     tries: isShort ? pick([1, 3], [2], [1, 2, 3, 4]) : pick([1, 3, 6, 10, 16, 23], [2, 4], [5]),
     windowDays: isShort ? 5 : 26,
+    classes: classesFrom(isShort ? 5 : 26, random, pick),
     finally: pick('unpaid', 'end', 'pause'),
     answers: [...arrears.answers, ...answersFrom(random, pick)],
     acts,
@@ -113,6 +118,25 @@ export function planFrom(seed: number): Plan {
     lateBy: pick(0, 0, second / 5, 30 * minute),
     endsAt,
   };
+}
+
+/** Drawn from the policy of the merchant, not from the one that comes with the product. */
+function classesFrom(
+  window: number,
+  random: (below: number) => number,
+  pick: <T>(...from: T[]) => T,
+): Plan['classes'] {
+  const classes: Plan['classes'] = {};
+  for (const name of ['funds', 'vague', 'issuer', 'technical'] as const) {
+    if (random(3) > 0) continue;
+    const tries = [1 + random(3), 4 + random(Math.max(1, window - 4))].filter((day) => day <= window);
+    classes[name] = {
+      ...(pick(true, false) ? { tries } : {}),
+      ...(pick(true, false) ? { most: random(5) } : {}),
+      ...(pick(true, false) ? { paydays: [1 + random(31), 1 + random(31)], within: 1 + random(6) } : {}),
+    };
+  }
+  return classes;
 }
 
 function outagesIn(startsAt: Micros, random: (below: number) => number): Plan['outages'] {

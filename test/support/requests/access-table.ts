@@ -111,6 +111,10 @@ const noSubscription: Expected = {
   status: 404,
   body: { message: 'Subscription not found', hint: expect.any(String) },
 };
+const noDunningPolicy: Expected = {
+  status: 404,
+  body: { message: 'Dunning policy not found', hint: expect.any(String) },
+};
 const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found', hint: expect.any(String) } };
 const noFault: Expected = {
   status: 400,
@@ -156,6 +160,7 @@ const byTemplate = (own: Expected) => ({ own, foreign: noTemplate, unknown: noTe
 const suspendedShop = refusal('invalidShopStatus', 'Invalid shop status');
 const always = (answer: Expected) => ({ own: answer, foreign: answer, unknown: answer });
 const post = (url: string, body?: unknown): Request => ({ method: 'POST', url, body });
+const put = (url: string, body?: unknown): Request => ({ method: 'PUT', url, body });
 const remove = (url: string): Request => ({ method: 'DELETE', url });
 export const get = (url: string): Request => ({ method: 'GET', url });
 
@@ -745,6 +750,30 @@ export const expectations: Record<string, Row> = {
   closeSubscriptionPeriod: {
     scope: 'subscriptions:write',
     request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/periods/1/close`, { as: 'forgiven' }),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
+  listDunningPolicies: {
+    scope: 'subscriptions:read',
+    request: () => get('/v2/processing/shops/TEST/dunning-policies'),
+    toKey: always({ status: 200, body: [] }),
+    toOtherTokens: unauthorized,
+  },
+  getDunningPolicy: {
+    scope: 'subscriptions:read',
+    request: () => get('/v2/processing/shops/TEST/dunning-policies/gentle'),
+    toKey: always(noDunningPolicy),
+    toOtherTokens: unauthorized,
+  },
+  putDunningPolicy: {
+    scope: 'subscriptions:write',
+    request: () => put('/v2/processing/shops/TEST/dunning-policies/gentle', { tries: [1, 1], windowDays: 9 }),
+    toKey: always({ status: 400, body: { code: 'invalidDunningPolicy' } }),
+    toOtherTokens: unauthorized,
+  },
+  moveToDunningPolicy: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => put(`${subscriptionsUrl}/${invoiceId}/dunning-policy`, { policy: 'gentle' }),
     toKey: always(noSubscription),
     toOtherTokens: unauthorized,
   },

@@ -86,6 +86,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     return answer;
   }
   const post = (url: string, body: unknown = {}) => send('POST', url, body);
+  const put = (url: string, body: unknown) => send('PUT', url, body);
   const made = new Map<string, number>();
   /** Creates it twice: the repeat has to find what the first request created. */
   async function create(url: string, body: Record<string, unknown>): Promise<any> {
@@ -202,6 +203,12 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   const subscriptionUrl = `${processing}/subscriptions/${subscription.id}`;
   await post(`${subscriptionUrl}/cancel`, { when: 'periodEnd', by: 'payer' });
   await post(`${subscriptionUrl}/pause`, { resumesAt: '2027-01-01T00:00:00Z', openPeriods: 'keepTrying' });
+  const policyUrl = `${processing}/shops/TEST/dunning-policies`;
+  const gentle = { tries: [2, 5], windowDays: 9, byClass: { funds: { onDays: [1, 15] } }, emailDays: [0] };
+  const trial = { policy: 'gentle', percent: 50 };
+  await put(`${policyUrl}/gentle`, gentle);
+  await put(`${policyUrl}/both`, { ...gentle, at: { from: '07:00', until: '08:00' }, trial });
+  await put(`${subscriptionUrl}/dunning-policy`, { policy: 'gentle' });
   // The bank declines this price.
   const unpaid = await create(`${processing}/subscriptions`, {
     customerID: customer.id,

@@ -120,6 +120,10 @@ export const errorCatalogue = {
       message: 'The period cannot be charged or closed',
       advice: 'List the periods. The oldest `open` one is charged, and a `missed` one once none is open.',
     },
+    invalidDunningPolicy: {
+      message: 'The dunning policy is not allowed',
+      advice: 'The hint names the rule. A policy can only be slower than the rules of recurring charges.',
+    },
     customerNotReady: {
       message: 'Specified customer is not ready',
       advice: 'Save a card for the customer first. A customer is `ready` once a binding has succeeded.',
@@ -342,6 +346,10 @@ export const errorCatalogue = {
     subscriptionNotFound: {
       message: 'Subscription not found',
       advice: 'Check the ID. `GET …/customers/{customerID}/subscriptions` lists those of a customer.',
+    },
+    dunningPolicyNotFound: {
+      message: 'Dunning policy not found',
+      advice: 'Check the name. `GET /v2/processing/shops/{shopID}/dunning-policies` lists those of a shop.',
     },
     webhookNotFound: {
       message: 'Webhook not found',
