@@ -930,6 +930,18 @@ create index destination_due on destination using btree (wake_at) where wake_at 
 create index destination_of_party on destination using btree (party_id, created_at, destination_id);
 create index destination_stuck on destination using btree (stuck_at) where stuck_at is not null;
 
+create table dunning_policy (
+  party_id id not null,
+  shop_id id not null,
+  name text not null,
+  version integer not null,
+  policy json not null,
+  created_at timestamp with time zone not null,
+  constraint dunning_policy_pkey primary key (party_id, shop_id, name, version),
+  constraint dunning_policy_name_check check (name ~ '^[a-z][a-z0-9-]{0,39}$'::text),
+  constraint dunning_policy_version_check check (version >= 1)
+);
+
 create table event (
   aggregate_id id not null,
   sequence integer not null,
