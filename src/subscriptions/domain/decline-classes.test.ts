@@ -34,11 +34,11 @@ const daysOf = ({ charges }: Life) => charges.map((charge) => charge.at.slice(5,
 
 /** The first charge is on 4 February, and the tries are over on 2 March. */
 const table: readonly [string, ChargeEnding & { outcome: 'failed' }, string[], string][] = [
-  // 10, 14, 20 and 27 February, of which the 27th moves to the last day of the month.
+  // Planned are 5, 7, 10, 14, 20 and 27 February, and paydays are near.
   [
     'funds',
     { outcome: 'failed', declineClass: 'funds' },
-    ['02-05', '02-10', '02-14', '02-20', '02-28'],
+    ['02-05', '02-10', '02-15', '02-20', '02-28'],
     'paused',
   ],
   ['vague', { outcome: 'failed', declineClass: 'vague' }, ['02-05', '02-07', '02-10'], 'paused'],
@@ -64,7 +64,7 @@ test('technical is tried on the next day, and the payer is not given up for what
     if (charge === 3) return away;
     return charge < 5 ? { outcome: 'failed', declineClass: 'funds' } : { outcome: 'captured' };
   });
-  expect(daysOf(later)).toEqual(['02-04', '02-05', '02-10', '02-11', '02-14']);
+  expect(daysOf(later)).toEqual(['02-04', '02-05', '02-10', '02-11', '02-15']);
 });
 
 test('configuration is tried once a day, is no try of the payer, and ends nothing', () => {

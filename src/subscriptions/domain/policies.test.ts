@@ -84,7 +84,7 @@ test('a move takes the period that is unpaid along, with its tries and its end',
     {
       dunning: slow,
       nextTryAt: expect.stringMatching('2027-02-02T06:00'),
-      givesUpAt: at('2027-02-15T06:00'),
+      givesUpAt: at('2027-02-15T05:00'),
     },
   ]);
   life.until(at('2027-02-20T00:00'));
@@ -107,12 +107,12 @@ test.each<[string, ChargeEnding, object]>([
   [
     'a card that is stopped',
     { outcome: 'failed', declineClass: 'newCard' },
-    { givesUpAt: at('2027-02-15T06:00') },
+    { givesUpAt: at('2027-02-15T05:00') },
   ],
   [
     'an issuer who had its try',
     { outcome: 'failed', declineClass: 'issuer' },
-    { givesUpAt: at('2027-02-15T06:00') },
+    { givesUpAt: at('2027-02-15T05:00') },
   ],
 ])('a move makes no try of %s', (_, ending, times) => {
   const life = lifeWith(Infinity, ending).until(at('2027-02-10T00:00'));
