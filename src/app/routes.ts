@@ -66,6 +66,7 @@ import {
   getPaymentsCount,
   getPaymentsToolDistribution,
 } from '../search/api/sums/payment-sums.ts';
+import { getRecoveries } from '../search/api/sums/recoveries.ts';
 import { getPayoutSums } from '../search/api/sums/payout-sums.ts';
 import { getRefundsAmount } from '../search/api/sums/refund-sums.ts';
 import { getBindingTimeline } from '../timeline/api/get-binding-timeline.ts';
@@ -183,6 +184,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   getPaymentsErrorDistribution, // GET  /v2/analytics/payments/errors
   getPaymentsSubErrorDistribution, // GET  /v2/analytics/payments/sub-errors
   getPaymentsDeclines, //     GET  /v2/analytics/payments/declines
+  getRecoveries, //           GET  /v2/analytics/payments/recoveries
   getPaymentsAttempts, //     GET  /v2/analytics/payments/attempts
   getPaymentsSplitAmount, //  GET  /v2/analytics/payments/split-amount
   getPaymentsSplitCount, //   GET  /v2/analytics/payments/split-count

@@ -67,6 +67,7 @@ export type CardSource = { readonly caller: Caller; readonly now: Instant } & (
       readonly from: 'customer';
       readonly payer: PayerParams<'CustomerPayer'>;
       readonly sequence?: InstalmentSequence;
+      readonly retry?: Retry;
     }
 );
 type SourceFrom<From extends CardSource['from']> = CardSource & { from: From };
@@ -251,7 +252,7 @@ async function cardOfCustomer(
   { db, customers, charging, consents, cards, banks }: CardSourceDeps,
   invoice: PayableInvoice,
 ): Promise<Outcome<SelectedCard, PayerRefusal>> {
-  const { caller, payer, now, sequence } = source;
+  const { caller, payer, now, sequence, retry } = source;
   const { partyId } = caller;
   const { customerID: customerId, sessionInfo } = payer;
   const found = await savedCardOf(customers, db, source, invoice);
@@ -263,7 +264,7 @@ async function cardOfCustomer(
   if (!evaluation) throw new Error(`Customer ${customerId} is ready but has no series.`);
   const decision = unlessPaused(evaluation.decision, await banks.pausedUntil(invoice, now));
   const contact = contactOf({ contactInfo, ...defined({ sessionInfo }) });
-  const asked = { caller, customerId, contact, ...defined({ sequence }) };
+  const asked = { caller, customerId, contact, ...defined({ sequence, retry }) };
   const charged = payerOfCustomer(asked, card, { ...evaluation, decision });
   if (!charged.ok) return charged;
   // The card was deleted when its consent ended. A later binding renewed the consent and was then revoked.

@@ -7,6 +7,7 @@ import type { Database } from '../platform/database/database.ts';
 import { requestFingerprint } from '../platform/http/idempotent-create.ts';
 import type { Charging } from '../recurring/port.ts';
 import { refuse } from '../refusal.ts';
+import type { Retry } from './domain/payer/payer.ts';
 import { isTaken, publicStatus } from './domain/payment.ts';
 import { startPayment, type StartPaymentDeps } from './start-payment.ts';
 import { findPayableInvoice, findPayments, loadPayment } from './store/payments.ts';
@@ -16,11 +17,12 @@ export type ChargeAsked = {
   readonly invoiceId: string;
   readonly customerId: string;
   readonly sequence?: InstalmentSequence;
+  readonly retry?: Retry;
 };
 
 /** Within a transaction. The shop has agreed to it, so the rules for its own API keys apply. */
 export async function chargeInvoice(
-  { partyId, invoiceId, customerId, sequence }: ChargeAsked,
+  { partyId, invoiceId, customerId, sequence, retry }: ChargeAsked,
   now: Instant,
   deps: StartPaymentDeps,
 ) {
@@ -31,7 +33,7 @@ export async function chargeInvoice(
   const wish = {
     params: { flow: { type: 'PaymentFlowInstant' }, payer },
     deadline: undefined,
-    source: { from: 'customer', caller, payer, now, ...defined({ sequence }) },
+    source: { from: 'customer', caller, payer, now, ...defined({ sequence, retry }) },
     fingerprint: requestFingerprint([]),
     isLocked: true,
   } as const;

@@ -19,7 +19,7 @@ import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { checkFits } from './domain/dunning.ts';
-import { decideFollow } from './domain/policies.ts';
+import { decideFollow, retryOf } from './domain/policies.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
   decideConsentEnded,
@@ -204,7 +204,8 @@ async function doNext(
   const { partyId, customerId } = subscription.terms;
   const invoiceId = openPeriod(begun.subscription, charge.number)?.invoiceId ?? '';
   const sequence = subscription.schedule && instalmentOf(subscription.schedule, charge.number);
-  const asked = { partyId, invoiceId, customerId, ...defined({ sequence }) };
+  const retry = retryOf(subscription, charge.number, now);
+  const asked = { partyId, invoiceId, customerId, ...defined({ sequence, retry }) };
   const payment = await chargeInvoice(asked, now, { ...deps, db: tx });
   if (payment === 'versionConflict') return payment;
   if (payment.ok) {

@@ -56,6 +56,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   search_payout: 'party_id',
   search_position: 'only_row',
   search_refund: 'party_id',
+  search_retry: 'party_id',
   search_sum: 'party_id',
   security_code: 'session_id',
   security_code_key: 'half_hour',

@@ -1,7 +1,8 @@
 // Which dunning policy a subscription has. A period keeps the version of its first failure until the merchant moves the subscription.
-import { laterBy, type Instant } from '../../clock.ts';
+import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
-import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
+import type { Retry } from '../../payments/domain/payer/payer.ts';
+import { localDayOf, offsetMsAt } from '../../retry-rules/domain/time-zones.ts';
 import { accept, type Outcome } from '../../refusal.ts';
 import { wrongPhase } from './commands.ts';
 import { hashOf } from './day-window.ts';
@@ -78,4 +79,22 @@ function timesOf(
   const isTriedToday = charges.some(({ at }) => localDayOf(at, zone) === localDayOf(now, zone));
   const today = isTriedToday ? undefined : after(laterBy(now, -dayMs));
   return { ...end, ...defined({ nextTryAt: today !== undefined && today > now ? today : after(now) }) };
+}
+
+/** What a charge retries. Undefined for the first one of a period, and while nothing but a mistake of the merchant's has failed. */
+export function retryOf(subscription: Subscription, number: number, now: Instant): Retry | undefined {
+  const period = subscription.open.find((one) => one.number === number);
+  const { schedule } = subscription;
+  if (!schedule || period?.firstFailedAt === undefined || !period.declineClass) return undefined;
+  const { zone } = schedule;
+  const { name: policy, version: policyVersion } = policyOfPeriod(subscription, period);
+  const localMs = epochMsOf(now) + offsetMsAt(now, zone);
+  return {
+    number: period.retries + 1,
+    declineClass: period.declineClass,
+    days: localDayOf(now, zone) - localDayOf(period.firstFailedAt, zone),
+    localHour: Math.floor((localMs % dayMs) / 3_600_000),
+    policy,
+    policyVersion,
+  };
 }

@@ -116,6 +116,7 @@ describe('the table', () => {
     const others = added.filter(({ path }) => !known.test(path)).map(({ operation }) => operation);
     expect(others).toEqual([
       'getPaymentsDeclines',
+      'getRecoveries',
       'getPayoutSums',
       'createCharge',
       'getPaymentTimeline',

@@ -1093,6 +1093,12 @@ export const expectations: Record<string, Row> = {
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },
+  getRecoveries: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/recoveries?shopID=${shopId}&${sumTimes}&by=policy`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
   getPaymentsAttempts: {
     scope: 'payments:read',
     request: ({ shopId }) => get(`/v2/analytics/payments/attempts?shopID=${shopId}&${sumTimes}`),

@@ -10,7 +10,7 @@ import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import type { ChargeDecision, ChargeRefusal } from '../../../retry-rules/domain/may-charge.ts';
 import { isTaken, publicStatus, type Payment } from '../payment.ts';
 import type { ChargeableCustomer } from './chargeable-customer.ts';
-import type { ChargedAs, Payer } from './payer.ts';
+import type { ChargedAs, Payer, Retry } from './payer.ts';
 
 /** The series as it was evaluated, and the last word about the charge. */
 export type EvaluatedSeries = {
@@ -57,6 +57,7 @@ export function payerOfCustomer(
     readonly contact: Contact;
     /** Of a subscription that ends after a number of periods. */
     readonly sequence?: InstalmentSequence;
+    readonly retry?: Retry;
   },
   {
     bindingId,
@@ -67,7 +68,7 @@ export function payerOfCustomer(
   }: NonNullable<ChargeableCustomer['card']>,
   { series, decision, invoiceDecline }: EvaluatedSeries,
 ): Outcome<Payer & { type: 'customer' }, ChargeRefusal['code']> {
-  const { caller, customerId, contact, sequence } = asked;
+  const { caller, customerId, contact, sequence, retry } = asked;
   if (!decision.may) return refusalOf(decision, caller);
   return accept({
     type: 'customer',
@@ -79,6 +80,7 @@ export function payerOfCustomer(
     warnings: decision.warnings,
     ...defined({ rootNetworkTransactionId: networkTransactionId, rootNetworkIds: networkIds }),
     ...chargedAs(series, invoiceDecline, sequence),
+    ...defined({ retry }),
     ...contact,
   });
 }
