@@ -1578,6 +1578,24 @@ create index search_refund_external_id on search_refund using btree (party_id, e
 create index search_refund_of_shop on search_refund using btree (party_id, shop_id, created_at, invoice_id, payment_id, refund_id);
 create index search_refund_rrn on search_refund using btree (party_id, rrn) where rrn is not null;
 
+create table search_retry (
+  party_id id not null,
+  shop_id id not null,
+  invoice_id id not null,
+  payment_id id not null,
+  created_at timestamp with time zone not null,
+  outcome text not null,
+  payment_system text not null,
+  decline_class text not null,
+  bank_code text not null,
+  number integer not null,
+  days integer not null,
+  local_hour integer not null,
+  policy text not null,
+  constraint search_retry_pkey primary key (party_id, invoice_id, payment_id)
+) with (fillfactor=80);
+create index search_retry_of_shop on search_retry using btree (party_id, shop_id, created_at);
+
 create table search_sum (
   party_id id not null,
   shop_id id not null,
