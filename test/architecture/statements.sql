@@ -3364,6 +3364,11 @@ returning destination_id, party_id, version, changed_at
 )
 select append_event('destination', destination_id, version, party_id, changed_at, $18::json) as version from changed;
 
+-- insert_dunning_policy
+insert into dunning_policy (party_id, shop_id, name, version, policy, created_at)
+values ($1::text, $2::text, $3::text, $4::int4, $5::json, $6::timestamptz)
+on conflict do nothing returning version;
+
 -- insert_exchange_note
 insert into exchange_note (bank_id, note_key, operation_id, what, heard, meaning, noted_at)
 values ($1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::timestamptz)
@@ -3698,6 +3703,10 @@ select destination.destination_id, destination.party_id, destination.identity_id
 and ($3::text is null or destination.currency = $3::text)
 and ($4::timestamptz is null or (destination.created_at, destination.destination_id) < ($4::timestamptz, $5::text))
 order by destination.created_at desc, destination.destination_id desc limit $6::int4;
+
+-- list_dunning_policies
+select distinct on (name) policy, created_at from dunning_policy
+where party_id = $1::text and shop_id = $2::text order by name, version desc;
 
 -- list_exports
 select party_id, export_id, terms, made_by, created_at, run, row_count, byte_count, as_of, sha256, failure, expires_at from export where party_id = $1::text order by created_at desc, export_id desc;
@@ -4468,6 +4477,12 @@ order by sequence limit $2::int4
 ) as event on true
 where destination_id = $3::text and party_id = $4::text and true
 order by event.sequence;
+
+-- read_dunning_policy
+select policy, created_at from dunning_policy
+where party_id = $1::text and shop_id = $2::text and name = $3::text
+and version = coalesce($4::int4, version)
+order by version desc limit 1;
 
 -- read_earlier_bindings
 select (
