@@ -15,15 +15,9 @@ const localTime = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
 
 const RuleOfClass = Type.Object(
   {
-    tries: Type.Optional({
-      ...days(1),
-      description: 'Instead of those of the policy. For `technical`, days after that failure.',
-    }),
-    maxTries: Type.Optional({ ...day(0), description: 'How many follow declines of this class.' }),
-    onDays: Type.Optional({
-      ...days(1),
-      description: 'Tries move to the next of these days of the month, if it is at most `within` days later.',
-    }),
+    tries: Type.Optional(days(1)),
+    maxTries: Type.Optional(day(0)),
+    onDays: Type.Optional({ ...days(1), description: 'Days of the month.' }),
     within: Type.Optional({ ...day(1, 30), default: 3 }),
   },
   { title: 'DunningClass' },
@@ -31,13 +25,8 @@ const RuleOfClass = Type.Object(
 
 const members = {
   tries: { ...days(1), description: 'Days after the first failure.' },
-  windowDays: { ...day(1), description: 'When the retries are over.' },
-  at: Type.Optional(
-    Type.Object(
-      { from: localTime, until: localTime },
-      { description: 'Local hours. Default: 06:00 to 10:00.' },
-    ),
-  ),
+  windowDays: day(1),
+  at: Type.Optional(Type.Object({ from: localTime, until: localTime }, { description: 'Local hours.' })),
   byClass: Type.Optional(
     Type.Object({
       funds: Type.Optional(RuleOfClass),
@@ -46,18 +35,13 @@ const members = {
       technical: Type.Optional(RuleOfClass),
     }),
   ),
-  emailDays: Type.Optional({ ...days(0), description: 'Days on which the payer is emailed.' }),
+  emailDays: Type.Optional(days(0)),
   ifUnpaid: Type.Optional(Type.Enum([...ifUnpaids], { default: 'unpaid' })),
-  stack: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'Later periods are asked for while older ones are unpaid. The oldest is tried first.',
-    }),
-  ),
+  stack: Type.Optional(Type.Boolean({ default: false })),
   trial: Type.Optional(
     Type.Object(
       { policy: PolicyName, percent: day(1, 99) },
-      { description: 'This share of the subscriptions has the other policy.' },
+      { description: 'That share has the other policy.' },
     ),
   ),
 };

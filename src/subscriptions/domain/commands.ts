@@ -320,39 +320,43 @@ export function decideZone(
   return accept(schedule?.zone === zone ? [] : [{ type: 'zone_changed', zone }]);
 }
 
+type Wish = { readonly number: number; readonly afterDays: number; readonly at?: Instant };
+
 /** The merchant tries the oldest unpaid period at once, or at a later time instead of the planned one, or charges a missed one. */
 export function decideCharge(
   subscription: Subscription,
-  {
-    number,
-    afterDays,
-    at,
-    invoiceId,
-  }: { readonly number: number; readonly afterDays: number; readonly at?: Instant } & Pick<
-    NewIds,
-    'invoiceId'
-  >,
+  { invoiceId, ...wish }: Wish & Pick<NewIds, 'invoiceId'>,
   now: Instant,
 ): Outcome<
   Facts,
   'invalidRequest' | 'invalidSubscriptionStatus' | 'invalidPeriodStatus' | 'subscriptionChargePending'
 > {
+  const { number } = wish;
   const [oldest] = subscription.open;
   const isOldest = oldest?.number === number;
-  if (!isOldest && openPeriod(subscription, number))
-    return refuse('invalidPeriodStatus', {
-      hint: `Period ${oldest?.number} is unpaid. It is charged first.`,
-    });
+  const olderFirst = () =>
+    refuse('invalidPeriodStatus', { hint: `Period ${oldest?.number} is unpaid. It is charged first.` });
+  if (!isOldest && openPeriod(subscription, number)) return olderFirst();
   const begun = isOldest
     ? decideTry(subscription, 'merchant')
     : decideChargeMissed(subscription, number, { invoiceId });
   if (!begun.ok) {
-    if (begun.refusal.code !== 'subscriptionPastDue') return refuse(begun.refusal.code, begun.refusal);
-    return refuse('invalidPeriodStatus', {
-      hint: `Period ${oldest?.number} is unpaid. It is charged first.`,
-    });
+    const { code } = begun.refusal;
+    return code === 'subscriptionPastDue' ? olderFirst() : refuse(code, begun.refusal);
   }
-  const { at: hours, windowDays } = policyOfPeriod(subscription, isOldest ? oldest : undefined);
+  const later = laterTry(subscription, wish, now);
+  if (!later.ok || later.value.length === 0) return later.ok ? begun : later;
+  return isOldest ? later : accept([...begun.value, ...later.value]);
+}
+
+/** Nothing, if the try is made at once. */
+function laterTry(
+  subscription: Subscription,
+  { number, afterDays, at }: Wish,
+  now: Instant,
+): Outcome<Facts, 'invalidRequest' | 'invalidSubscriptionStatus'> {
+  const open = openPeriod(subscription, number);
+  const { at: hours, windowDays } = policyOfPeriod(subscription, open);
   const { schedule, terms } = subscription;
   if (!schedule) return wrongPhase(subscription);
   if (at !== undefined && at <= now) return refuse('invalidRequest', { hint: '`at` must be in the future.' });
@@ -361,18 +365,16 @@ export function decideCharge(
   const wished = at ?? (afterDays === 0 ? now : onDay());
   const allowed = mayChargeFrom(subscription, now);
   const until = latest(wished, allowed);
-  if (until <= now) return begun;
-  const last = (isOldest ? oldest.givesUpAt : undefined) ?? laterBy(now, windowDays * dayMs);
+  if (until <= now) return accept([]);
+  const last = open?.givesUpAt ?? laterBy(now, windowDays * dayMs);
+  if (wished >= last)
+    return refuse('invalidRequest', { hint: `The retries are over at ${last}. Choose an earlier time.` });
   if (until >= last)
     return refuse('invalidRequest', {
-      hint:
-        wished >= last
-          ? `The retries are over at ${last}. Choose an earlier time.`
-          : `Two charges were made within 24 hours. A third is allowed from ${allowed} on, and the retries are over at ${last}.`,
+      hint: `Two charges were made within 24 hours. A third is allowed from ${allowed} on, and the retries are over at ${last}.`,
     });
   const why = until === wished ? 'merchant' : 'moreThanTwoChargesADay';
-  const postponed = { type: 'charge_postponed', number, why, until } as const;
-  return accept(isOldest ? [postponed] : [...begun.value, postponed]);
+  return accept([{ type: 'charge_postponed', number, why, until }]);
 }
 
 /** When the last guard allows one more charge. An earlier wish waits, and parks nothing. */

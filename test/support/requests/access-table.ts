@@ -768,7 +768,14 @@ export const expectations: Record<string, Row> = {
   putDunningPolicy: {
     scope: 'subscriptions:write',
     request: () => put('/v2/processing/shops/TEST/dunning-policies/gentle', { tries: [1, 1], windowDays: 9 }),
-    toKey: always({ status: 400, body: { code: 'invalidDunningPolicy' } }),
+    toKey: always({
+      status: 400,
+      body: {
+        code: 'invalidDunningPolicy',
+        message: 'The dunning policy is not allowed',
+        hint: expect.any(String),
+      },
+    }),
     toOtherTokens: unauthorized,
   },
   moveToDunningPolicy: {

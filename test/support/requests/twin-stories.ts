@@ -271,6 +271,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     eventID: '1',
     limit: '10',
     shopID: 'TEST',
+    policyName: 'gentle',
     categoryID: '1',
     providerID: 'test',
     identityClassID: 'person',
