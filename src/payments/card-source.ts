@@ -25,7 +25,7 @@ import {
   type Contact,
 } from './domain/payer/charged-payer.ts';
 import { noSavedCard } from './domain/payer/chargeable-customer.ts';
-import type { Payer } from './domain/payer/payer.ts';
+import type { Payer, Retry } from './domain/payer/payer.ts';
 import type { Payment, PaymentTerms } from './domain/payment.ts';
 import type { ChargeableCustomers } from './chargeable-customers.ts';
 import { findPayment, type WithPayment } from './store/payments.ts';

@@ -89,7 +89,8 @@ async function recounted(): Promise<Retry[]> {
     | undefined;
   let failedPayment = '';
   const dayOf = (at: Date) => Math.floor((at.getTime() + 3 * 3_600_000) / dayMs);
-  for (const { at, facts } of events)
+  for (const { at: text, facts } of events) {
+    const at = new Date(text);
     for (const fact of facts) {
       if (fact.type === 'subscription_created') policy = versionOf(fact.terms.dunning);
       if (fact.type === 'period_created') open = { failures: 0, last: '', policy, payment: '' };
@@ -125,6 +126,7 @@ async function recounted(): Promise<Retry[]> {
       open.failures += 1;
       open.last = fact.declineClass;
     }
+  }
   return retries;
 }
 

@@ -280,6 +280,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     fromTime: new Date(startsAt).toISOString(),
     toTime: new Date(startsAt + 24 * 3_600_000).toISOString(),
     splitUnit: 'day',
+    by: 'policy',
   };
   await world.service.search.whenIdle();
   const { fromTime, toTime } = ids;
