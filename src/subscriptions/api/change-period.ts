@@ -25,7 +25,7 @@ export const chargeSubscriptionPeriod = endpoint({
       afterDays: Type.Optional(
         Type.Integer({ minimum: 0, maximum: 30, default: 0, description: '0: at once.' }),
       ),
-      at: Type.Optional({ ...DateTime, description: 'Instead of `afterDays`: at this time.' }),
+      at: Type.Optional({ ...DateTime, description: 'Instead of `afterDays`.' }),
     },
     { title: 'ChargePeriod' },
   ),

@@ -63,7 +63,7 @@ export const getDunningPolicy = endpoint({
   summary: 'Get a dunning policy',
   params: PolicyPath,
   query: Type.Object({
-    version: Type.Optional({ ...PolicyVersion, description: 'Without it, the newest.' }),
+    version: Type.Optional(PolicyVersion),
   }),
   status: 200,
   response: PolicySchema,
@@ -83,8 +83,7 @@ export const putDunningPolicy = endpoint({
   path,
   tag,
   summary: 'Save a dunning policy',
-  description:
-    'Other content makes a new version. Subscriptions have it from their next period on. `default` is for those that name none.',
+  description: 'Other content makes a new version. Subscriptions have it from their next period on.',
   params: PolicyPath,
   body: PolicyParams,
   bodyExample: policyExample,
@@ -127,9 +126,9 @@ export const moveToDunningPolicy = endpoint({
   operation: 'moveToDunningPolicy',
   method: 'PUT',
   path: '/v2/processing/subscriptions/{subscriptionID}/dunning-policy',
-  summary: 'Move a subscription to another dunning policy',
-  description: 'To its newest version, with the periods that are unpaid.',
-  body: Type.Object({ policy: PolicyName }, { title: 'MoveToDunningPolicy' }),
+  summary: 'Change the dunning policy of a subscription',
+  description: 'With its unpaid periods.',
+  body: Type.Object({ policy: PolicyName }),
   bodyExample: { policy: 'gentle' },
   errors: [...changeErrors, 'dunningPolicyNotFound', 'invalidDunningPolicy'],
   handle: async (request, deps: ChangeDeps) => {

@@ -26,7 +26,7 @@ const RuleOfClass = Type.Object(
 const members = {
   tries: { ...days(1), description: 'Days after the first failure.' },
   windowDays: day(1),
-  at: Type.Optional(Type.Object({ from: localTime, until: localTime }, { description: 'Local hours.' })),
+  at: Type.Optional(Type.Object({ from: localTime, until: localTime })),
   byClass: Type.Optional(
     Type.Object({
       funds: Type.Optional(RuleOfClass),
@@ -41,7 +41,7 @@ const members = {
   trial: Type.Optional(
     Type.Object(
       { policy: PolicyName, percent: day(1, 99) },
-      { description: 'That share has the other policy.' },
+      { description: 'A share has the other policy.' },
     ),
   ),
 };
@@ -58,9 +58,8 @@ export const PoliciesPath = Type.Object({ shopID: EntityID });
 export const PolicyPath = Type.Object({ shopID: EntityID, policyName: PolicyName });
 
 export const policyExample = {
-  tries: [1, 3, 7, 14],
+  tries: [1, 3],
   windowDays: 20,
-  byClass: { funds: { onDays: [1, 15] } },
 } satisfies PolicyParams;
 
 export function policyFrom(name: string, body: PolicyParams): DunningPolicy {

@@ -81,7 +81,7 @@ const policyMembers = {
   ),
   dunningPolicy: Type.Optional({
     ...PolicyName,
-    description: 'Of the shop, instead of `ifUnpaid`. Without both, its `default`, or the built-in one.',
+    description: 'Instead of `ifUnpaid`. Without both, that named `default`.',
   }),
 };
 

@@ -122,7 +122,7 @@ export const errorCatalogue = {
     },
     invalidDunningPolicy: {
       message: 'The dunning policy is not allowed',
-      advice: 'The hint names the rule. A policy can only be slower than the rules of recurring charges.',
+      advice: 'The hint names the rule.',
     },
     customerNotReady: {
       message: 'Specified customer is not ready',

@@ -14,9 +14,7 @@ export const getRecoveries = endpoint({
   method: 'GET',
   path: '/v2/analytics/payments/recoveries',
   tag: 'Analytics',
-  summary: 'Count the retries of subscriptions that were approved',
-  description:
-    '`declineClass` and `code` are of the failure before the retry, `days` count from the first one.',
+  summary: 'Count the retries of subscriptions',
   query: Type.Object({ ...SumQuery, by: Type.Enum(keys) }),
   status: 200,
   response: sumsOf(
@@ -26,7 +24,7 @@ export const getRecoveries = endpoint({
         count: Type.Integer(),
         recovered: Type.Integer(),
         percents: Type.Number(),
-        atLeast: Type.Number({ description: 'The 95 % interval of `percents`.' }),
+        atLeast: Type.Number(),
         atMost: Type.Number(),
       },
       { title: 'RecoveriesResult' },
