@@ -90,6 +90,7 @@ export function planFrom(seed: number): Plan {
   const startsAt = startOf(zone, firstDay + random(120)) + random(23) * hour + random(60) * minute;
   const endsAt = startsAt + lifeDays * dayLong;
   const isShort = 'days' in interval && interval.days === 7;
+  const windowDays = isShort ? pick(5, 5, 4, 2) : pick(26, 26, 19, 8);
   const isMonths = 'months' in interval;
   const outages = outagesIn(startsAt, random);
   const drawing = { startsAt, zone, random, pick };
@@ -108,9 +109,11 @@ export function planFrom(seed: number): Plan {
     price: 1_000 + random(9_000),
     ...(pick(false, false, false, true) ? { periods: 1 + random(12) } : {}),
     catchUp: pick('current', 'current', 'all', 'none'),
-    tries: isShort ? pick([1, 3], [2], [1, 2, 3, 4]) : pick([1, 3, 6, 10, 16, 23], [2, 4], [5]),
-    windowDays: isShort ? 5 : 26,
-    classes: classesFrom(isShort ? 5 : 26, random, pick),
+    tries: (isShort ? pick([1, 3], [2], [1, 2, 3, 4]) : pick([1, 3, 6, 10, 16, 23], [2, 4], [5])).filter(
+      (day) => day <= windowDays,
+    ),
+    windowDays,
+    classes: classesFrom(windowDays, random, pick),
     finally: pick('unpaid', 'end', 'pause'),
     answers: [...arrears.answers, ...answersFrom(random, pick)],
     acts,
