@@ -942,6 +942,18 @@ create index destination_due on destination using btree (wake_at) where wake_at 
 create index destination_of_party on destination using btree (party_id, created_at, destination_id);
 create index destination_stuck on destination using btree (stuck_at) where stuck_at is not null;
 
+create table dunning_policy (
+  party_id id not null,
+  shop_id id not null,
+  name text not null,
+  version integer not null,
+  policy json not null,
+  created_at timestamp with time zone not null,
+  constraint dunning_policy_pkey primary key (party_id, shop_id, name, version),
+  constraint dunning_policy_name_check check (name ~ '^[a-z][a-z0-9-]{0,39}$'::text),
+  constraint dunning_policy_version_check check (version >= 1)
+);
+
 create table event (
   aggregate_id id not null,
   sequence integer not null,
@@ -1577,6 +1589,24 @@ create table search_refund (
 create index search_refund_external_id on search_refund using btree (party_id, external_id) where external_id is not null;
 create index search_refund_of_shop on search_refund using btree (party_id, shop_id, created_at, invoice_id, payment_id, refund_id);
 create index search_refund_rrn on search_refund using btree (party_id, rrn) where rrn is not null;
+
+create table search_retry (
+  party_id id not null,
+  shop_id id not null,
+  invoice_id id not null,
+  payment_id id not null,
+  created_at timestamp with time zone not null,
+  outcome text not null,
+  payment_system text not null,
+  decline_class text not null,
+  bank_code text not null,
+  number integer not null,
+  days integer not null,
+  local_hour integer not null,
+  policy text not null,
+  constraint search_retry_pkey primary key (party_id, invoice_id, payment_id)
+) with (fillfactor=80);
+create index search_retry_of_shop on search_retry using btree (party_id, shop_id, created_at);
 
 create table search_sum (
   party_id id not null,

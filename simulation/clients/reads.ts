@@ -29,6 +29,7 @@ const always = [
   `/v2/analytics/shops/TEST/payments?limit=20&${everything}`,
   `/v2/analytics/shops/TEST/refunds?limit=20&${everything}`,
   ...sums.map((what) => `/v2/analytics/${what}?${everything}`),
+  `/v2/analytics/payments/recoveries?by=policy&${everything}`,
   `/v2/analytics/payments/split-amount?splitUnit=week&${everything}`,
   `/v2/analytics/payments/split-count?splitUnit=month&${everything}`,
   '/v2/analytics/balances/current',

@@ -44,6 +44,22 @@ function schedule(chance: Chance): Record<string, unknown> {
   };
 }
 
+/** Different windows, so that a period with a wrong version ends at a wrong time. Some stack, so that a version changes while one fails. */
+function policy(chance: Chance): Record<string, unknown> {
+  const windowDays = chance.oneOf([1, 5, 6, 7]);
+  return {
+    tries: chance.oneOf([[], [1]]),
+    windowDays,
+    ifUnpaid: chance.oneOf(['unpaid', 'end', 'pause']),
+    ...(chance.isTrue(0.6) ? { stack: true } : {}),
+    ...(chance.isTrue(0.3) ? { at: { from: '00:00', until: '23:59' } } : {}),
+    ...(chance.isTrue(0.3) ? { byClass: { funds: { onDays: [1, 15, 31] }, technical: { tries: [1] } } } : {}),
+    ...(chance.isTrue(0.2) ? { trial: { policy: 'gentle', percent: 50 } } : {}),
+  };
+}
+
+const policyNames = ['default', 'gentle', 'other'];
+
 /** A customer's card, also of a subscription that ran elsewhere, or a payment of the payer. */
 function start(known: Knowledge, chance: Chance, now: string): Record<string, unknown> {
   const customer = recent(known.customers, chance);
@@ -65,7 +81,11 @@ function subscribe(known: Knowledge, chance: Chance, now: () => string): Wish | 
       items: [{ product: 'Tea', price: chance.oneOf(prices), quantity: 1 }],
       ...schedule(chance),
       ...(chance.isTrue(0.8) ? { catchUp: chance.oneOf(['current', 'all', 'none']) } : {}),
-      ...(chance.isTrue(0.8) ? { ifUnpaid: chance.oneOf(['unpaid', 'end', 'pause']) } : {}),
+      ...(chance.isTrue(0.5)
+        ? { ifUnpaid: chance.oneOf(['unpaid', 'end', 'pause']) }
+        : chance.isTrue(0.5)
+          ? { dunningPolicy: chance.oneOf(policyNames) }
+          : {}),
       ...externalId(known, chance),
     },
     learn: ({ id, firstInvoiceID }) => {
@@ -108,6 +128,7 @@ const eventTypes = [
   'SubscriptionChanged',
   'SubscriptionChangePaymentTakenBack',
   'SubscriptionTimeZoneChanged',
+  'SubscriptionDunningPolicyChanged',
   'SubscriptionParked',
   'SubscriptionUnparked',
 ];
@@ -150,9 +171,28 @@ export const subscriptionActions: readonly Action[] = [
         ['change', { ...change, asOf: now() }],
         ['unchange', undefined],
         ['periods/1/charge', { afterDays: chance.oneOf([0, 2]) }],
+        ['periods/1/charge', { at: inDays(chance.oneOf([0.1, 1.5])) }],
         ['periods/1/close', { as: chance.oneOf(['forgiven', 'paidElsewhere']) }],
       ]);
       return { method: 'POST', path: `${base}/subscriptions/${id}/${verb}`, ...(body ? { body } : {}) };
+    },
+  },
+  {
+    name: 'save a dunning policy',
+    weight: 0.5,
+    wish: (known, chance) => {
+      const id = recent(known.subscriptions, chance);
+      const name = chance.oneOf(policyNames);
+      const path = `${base}/shops/TEST/dunning-policies`;
+      if (chance.isTrue(0.1)) return { method: 'GET', path };
+      if (chance.isTrue(0.1)) return { method: 'GET', path: `${path}/${name}` };
+      if (id !== undefined && chance.isTrue(0.3))
+        return {
+          method: 'PUT',
+          path: `${base}/subscriptions/${id}/dunning-policy`,
+          body: { policy: name },
+        };
+      return { method: 'PUT', path: `${path}/${name}`, body: policy(chance) };
     },
   },
   {

@@ -139,6 +139,7 @@ export const subscriptions: Theme = {
     subscribe: 2,
     'change a subscription': 3,
     'look at subscriptions': 1,
+    'save a dunning policy': 1,
     'look for an open period': 2,
     'settle an open period': 4,
     'move the clock to other periods': 50,

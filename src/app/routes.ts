@@ -66,6 +66,7 @@ import {
   getPaymentsCount,
   getPaymentsToolDistribution,
 } from '../search/api/sums/payment-sums.ts';
+import { getRecoveries } from '../search/api/sums/recoveries.ts';
 import { getPayoutSums } from '../search/api/sums/payout-sums.ts';
 import { getRefundsAmount } from '../search/api/sums/refund-sums.ts';
 import { getBindingTimeline } from '../timeline/api/get-binding-timeline.ts';
@@ -95,6 +96,12 @@ import {
 } from '../subscriptions/api/change-items.ts';
 import { createSubscriptionLink } from '../subscriptions/api/create-subscription-link.ts';
 import { createSubscription } from '../subscriptions/api/create-subscription.ts';
+import {
+  getDunningPolicy,
+  listDunningPolicies,
+  moveToDunningPolicy,
+  putDunningPolicy,
+} from '../subscriptions/api/dunning-policies.ts';
 import {
   findSubscriptionByExternalID,
   getSubscription,
@@ -183,6 +190,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   getPaymentsErrorDistribution, // GET  /v2/analytics/payments/errors
   getPaymentsSubErrorDistribution, // GET  /v2/analytics/payments/sub-errors
   getPaymentsDeclines, //     GET  /v2/analytics/payments/declines
+  getRecoveries, //           GET  /v2/analytics/payments/recoveries
   getPaymentsAttempts, //     GET  /v2/analytics/payments/attempts
   getPaymentsSplitAmount, //  GET  /v2/analytics/payments/split-amount
   getPaymentsSplitCount, //   GET  /v2/analytics/payments/split-count
@@ -253,6 +261,10 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   chargeSubscriptionPeriod, // POST /v2/processing/subscriptions/{subscriptionID}/periods/{periodNumber}/charge
   createSubscriptionLink, //  POST /v2/processing/subscriptions/{subscriptionID}/links
   closeSubscriptionPeriod, // POST /v2/processing/subscriptions/{subscriptionID}/periods/{periodNumber}/close
+  moveToDunningPolicy, //     PUT  /v2/processing/subscriptions/{subscriptionID}/dunning-policy
+  listDunningPolicies, //     GET  /v2/processing/shops/{shopID}/dunning-policies
+  getDunningPolicy, //        GET  /v2/processing/shops/{shopID}/dunning-policies/{policyName}
+  putDunningPolicy, //        PUT  /v2/processing/shops/{shopID}/dunning-policies/{policyName}
   getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
 
   createWebhook, //           POST /v2/processing/webhooks

@@ -185,6 +185,7 @@ const subscriptionMembers = {
   declineClass: maybe(text),
   nextTryAt: maybe(DateTime),
   graceUntil: maybe(DateTime),
+  dunning: maybe(named('WebhookDunningPolicy', { policy: text, version: number })),
   reason: maybe(text),
   by: maybe(text),
 };

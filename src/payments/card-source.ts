@@ -25,7 +25,7 @@ import {
   type Contact,
 } from './domain/payer/charged-payer.ts';
 import { noSavedCard } from './domain/payer/chargeable-customer.ts';
-import type { Payer } from './domain/payer/payer.ts';
+import type { Payer, Retry } from './domain/payer/payer.ts';
 import type { Payment, PaymentTerms } from './domain/payment.ts';
 import type { ChargeableCustomers } from './chargeable-customers.ts';
 import { findPayment, type WithPayment } from './store/payments.ts';
@@ -50,6 +50,9 @@ export type PayerRefusal =
 
 type PayerParams<Type> = PaymentParams['payer'] & { payerType: Type };
 
+/** What a subscription says of its charge. */
+type OfSubscription = { readonly sequence?: InstalmentSequence; readonly retry?: Retry };
+
 export type CardSource = { readonly caller: Caller; readonly now: Instant } & (
   | {
       readonly from: 'resource';
@@ -62,12 +65,8 @@ export type CardSource = { readonly caller: Caller; readonly now: Instant } & (
       readonly payer: PayerParams<'CustomerPayer'>;
       readonly enteredWith: EnteredWith;
     }
-  | { readonly from: 'parent'; readonly payer: PayerParams<'RecurrentPayer'> }
-  | {
-      readonly from: 'customer';
-      readonly payer: PayerParams<'CustomerPayer'>;
-      readonly sequence?: InstalmentSequence;
-    }
+  | ({ readonly from: 'parent'; readonly payer: PayerParams<'RecurrentPayer'> } & OfSubscription)
+  | ({ readonly from: 'customer'; readonly payer: PayerParams<'CustomerPayer'> } & OfSubscription)
 );
 type SourceFrom<From extends CardSource['from']> = CardSource & { from: From };
 
@@ -214,7 +213,7 @@ async function savedCardOf(
 }
 
 async function cardOfParent(
-  { caller, payer, now }: SourceFrom<'parent'>,
+  { caller, payer, now, sequence, retry }: SourceFrom<'parent'>,
   { db, charging, banks, isLocked }: CardSourceDeps & { readonly isLocked: boolean },
   invoice: PayableInvoice,
 ): Promise<Outcome<SelectedCard, PayerRefusal>> {
@@ -240,7 +239,7 @@ async function cardOfParent(
   const isOurs = series?.partyId === partyId && series.shopId === invoice.shopId;
   if (!evaluation || !series || !token || !isOurs || series.kind !== 'parent') return unknownParent();
   const decision = unlessPaused(evaluation.decision, await banks.pausedUntil(invoice, now));
-  const asked = { caller, parent, contact: contactOf(payer) };
+  const asked = { caller, parent, contact: contactOf(payer), ...defined({ sequence, retry }) };
   const charged = payerOfParent(asked, { ...evaluation, token, decision }, previous);
   if (!charged.ok) return charged;
   return accept({ payer: charged.value, paymentSystem: series.card.paymentSystem, evaluation });
@@ -251,7 +250,7 @@ async function cardOfCustomer(
   { db, customers, charging, consents, cards, banks }: CardSourceDeps,
   invoice: PayableInvoice,
 ): Promise<Outcome<SelectedCard, PayerRefusal>> {
-  const { caller, payer, now, sequence } = source;
+  const { caller, payer, now, sequence, retry } = source;
   const { partyId } = caller;
   const { customerID: customerId, sessionInfo } = payer;
   const found = await savedCardOf(customers, db, source, invoice);
@@ -263,7 +262,7 @@ async function cardOfCustomer(
   if (!evaluation) throw new Error(`Customer ${customerId} is ready but has no series.`);
   const decision = unlessPaused(evaluation.decision, await banks.pausedUntil(invoice, now));
   const contact = contactOf({ contactInfo, ...defined({ sessionInfo }) });
-  const asked = { caller, customerId, contact, ...defined({ sequence }) };
+  const asked = { caller, customerId, contact, ...defined({ sequence, retry }) };
   const charged = payerOfCustomer(asked, card, { ...evaluation, decision });
   if (!charged.ok) return charged;
   // The card was deleted when its consent ended. A later binding renewed the consent and was then revoked.

@@ -9,6 +9,7 @@ import type { PaymentRef } from '../recurring/domain/series.ts';
 import type { Charging } from '../recurring/port.ts';
 import { refuse } from '../refusal.ts';
 import type { CardSource } from './card-source.ts';
+import type { Retry } from './domain/payer/payer.ts';
 import { isTaken, publicStatus, type Payment } from './domain/payment.ts';
 import { startPayment, type StartPaymentDeps } from './start-payment.ts';
 import { findPayableInvoice, findPayments, loadPayment } from './store/payments.ts';
@@ -19,18 +20,19 @@ export type ChargeAsked = {
   /** Whose saved card is charged, or whose card of an earlier payment. */
   readonly payer: { readonly customerId: string } | PaymentRef;
   readonly sequence?: InstalmentSequence;
+  readonly retry?: Retry;
 };
 
 /** Within a transaction. The shop has agreed to it, so the rules for its own API keys apply. */
 export async function chargeInvoice(
-  { partyId, invoiceId, payer: of, sequence }: ChargeAsked,
+  { partyId, invoiceId, payer: of, sequence, retry }: ChargeAsked,
   now: Instant,
   deps: StartPaymentDeps,
 ) {
   const payable = await findPayableInvoice(deps.db, partyId, invoiceId);
   if (!payable) return refuse('invoiceNotFound');
   const caller = { kind: 'apiKey', keyId: 'subscription', partyId, scopes: [] } as const;
-  const source = sourceOf(of, { caller, now, ...defined({ sequence }) });
+  const source = sourceOf(of, { caller, now, ...defined({ sequence, retry }) });
   const wish = {
     params: { flow: { type: 'PaymentFlowInstant' }, payer: source.payer },
     deadline: undefined,
@@ -44,7 +46,7 @@ export async function chargeInvoice(
 /** The receipt of a charge by a parent goes to the address of its consent. */
 function sourceOf(
   of: ChargeAsked['payer'],
-  asked: Pick<CardSource, 'caller' | 'now'> & Pick<ChargeAsked, 'sequence'>,
+  asked: Pick<CardSource, 'caller' | 'now'> & Pick<ChargeAsked, 'sequence' | 'retry'>,
 ): CardSource {
   if ('customerId' in of)
     return { ...asked, from: 'customer', payer: { payerType: 'CustomerPayer', customerID: of.customerId } };

@@ -27,7 +27,7 @@ afterAll(() => db.drop());
 const sql = (text: string, values: unknown[] = []) =>
   db.database.withClient((client) => client.query<Record<string, unknown>>(text, values));
 
-test.each(['search_invoice', 'search_payment', 'search_refund', 'search_payout'])(
+test.each(['search_invoice', 'search_payment', 'search_refund', 'search_retry', 'search_payout'])(
   'copies to %s read by key',
   async (table) => {
     expect(copyChanged).toBeDefined();

@@ -6,8 +6,10 @@ import { statement, stored } from '../platform/database/statement.ts';
 import {
   paymentsToSearch,
   refundsToSearch,
+  retriesToSearch,
   searchedOfPayment,
   searchedOfRefund,
+  searchedOfRetry,
 } from '../payments/store/searched.ts';
 import { moveSums, summedPayments, summedPayouts, summedRefunds, type Summed } from './sums/summed.ts';
 
@@ -81,6 +83,11 @@ const copiesOfInvoices = [
     from: refundsToSearch('changed.id'),
     key: 'invoice_id, payment_id, refund_id',
     sums: summedRefunds,
+  }),
+  copyTo('search_retry', {
+    columns: searchedOfRetry,
+    from: retriesToSearch('changed.id'),
+    key: 'invoice_id, payment_id',
   }),
 ];
 

@@ -43,6 +43,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   items_changed: 'SubscriptionChanged',
   change_payment_taken_back: 'SubscriptionChangePaymentTakenBack',
   zone_changed: 'SubscriptionTimeZoneChanged',
+  dunning_policy_changed: 'SubscriptionDunningPolicyChanged',
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
 };
@@ -113,6 +114,8 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
   if (fact.type === 'change_payment_taken_back')
     return { invoiceID: fact.invoiceId, amount: Number(fact.amountMinor) };
   if (fact.type.startsWith('change_')) return changeDetailsOf(fact, before?.change);
+  if (fact.type === 'dunning_policy_changed')
+    return { dunning: { policy: fact.policy.name, version: fact.policy.version } };
   if (!('number' in fact)) return {};
   const known = after.open.find(({ number }) => number === fact.number);
   const closed = before && [...before.open, ...before.missed].find(({ number }) => number === fact.number);

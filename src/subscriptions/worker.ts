@@ -21,6 +21,8 @@ import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChangeChargeEnded, decideChangeEnded } from './domain/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
+import { checkFits } from './domain/dunning.ts';
+import { decideFollow, retryOf } from './domain/policies.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
   decideConsentEnded,
@@ -34,11 +36,13 @@ import {
 } from './domain/commands.ts';
 import {
   nextAction,
+  policyNameOf,
   type Action,
   type OpenPeriod,
   type Subscription,
   type SubscriptionFact,
 } from './domain/subscription.ts';
+import { findPolicyFor } from './store/dunning-policies.ts';
 import {
   loadSubscription,
   rescheduleSubscription,
@@ -252,6 +256,8 @@ async function doNext(
   deps: SubscriptionJobDeps,
 ): Promise<Turn> {
   const { subscription } = stored;
+  const followed = await newPolicyFor(tx, subscription, next);
+  if (followed.length > 0) return write(tx, stored, followed, now, deps);
   const ids = await idsFor(tx, subscription, next, deps);
   const facts = decideWake(subscription, now, ids);
   const begun = await writeFacts(tx, stored, facts, now, deps);
@@ -264,9 +270,11 @@ async function doNext(
   const { partyId } = subscription.terms;
   const [invoiceId = ''] = charge.paymentId.split('.');
   const { schedule } = subscription;
-  const sequence = schedule && 'number' in charge ? instalmentOf(schedule, charge.number) : undefined;
+  const number = 'number' in charge ? charge.number : undefined;
+  const sequence = schedule && number !== undefined ? instalmentOf(schedule, number) : undefined;
+  const retry = number === undefined ? undefined : retryOf(subscription, number, now);
   const payer = payerOf(subscription);
-  const asked = payer && { partyId, invoiceId, payer, ...defined({ sequence }) };
+  const asked = payer && { partyId, invoiceId, payer, ...defined({ sequence, retry }) };
   const payment = asked ? await chargeInvoice(asked, now, { ...deps, db: tx }) : refuse('customerNotReady');
   if (payment === 'versionConflict') return payment;
   if (payment.ok) {
@@ -286,6 +294,19 @@ async function doNext(
 /** None, if the payer has paid without a consent: then only they can pay. */
 function payerOf({ terms: { customerId }, parent }: Subscription) {
   return customerId === undefined ? parent : { customerId };
+}
+
+/** A period that begins has the newest version of the policy. One that does not fit the schedule is passed over. */
+async function newPolicyFor(
+  tx: Database,
+  subscription: Subscription,
+  { does }: Action,
+): Promise<readonly SubscriptionFact[]> {
+  const name = policyNameOf(subscription);
+  const { terms, schedule } = subscription;
+  if (name === undefined || !schedule || (does !== 'createPeriod' && does !== 'resume')) return [];
+  const policy = await findPolicyFor(tx, terms, name, terms.id);
+  return policy && checkFits(policy, schedule.every).ok ? decideFollow(subscription, policy) : [];
 }
 
 /** The ID of a payment follows from its invoice, so that the fact names it before it is made. The customer's card is locked. */

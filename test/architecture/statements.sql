@@ -1893,6 +1893,32 @@ group by party_id, shop_id, quarter, what, currency, status, attempt, payment_sy
 on conflict (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code) do update
 set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + excluded.n;
 
+-- copy_to_search_retry
+with fresh as materialized (
+select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, attempt.outcome, coalesce(payment.payer->'card'->>'paymentSystem', '') as payment_system, retry->>'declineClass' as decline_class, coalesce(before.bank_code, '') as bank_code, (retry->>'number')::int as number, (retry->>'days')::int as days, (retry->>'localHour')::int as local_hour, concat(retry->>'policy', ' ', retry->>'policyVersion') as policy
+from json_array_elements_text($1::json) as changed (id) cross join 
+lateral (
+select *, payer->'retry' as retry from (
+select *, terms::jsonb->'payer' as payer from payment where invoice_id = changed.id offset 0
+) as payment where payer->'retry' is not null
+) as payment
+join lateral (
+select outcome from series_attempt
+where series_id = payment.payer->>'seriesId' and invoice_id = payment.invoice_id and payment_id = payment.payment_id
+offset 0
+) as attempt on true
+left join lateral (
+select state::jsonb->'bank'->>'code' as bank_code from payment as earlier
+where earlier.invoice_id = payment.invoice_id and earlier.status = 'failed' and earlier.created_at < payment.created_at
+order by earlier.created_at desc limit 1
+) as before on true
+)
+insert into search_retry as copy (party_id, shop_id, invoice_id, payment_id, created_at, outcome, payment_system, decline_class, bank_code, number, days, local_hour, policy)
+select * from fresh order by invoice_id, payment_id
+on conflict (party_id, invoice_id, payment_id) do update
+set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, outcome = excluded.outcome, payment_system = excluded.payment_system, decline_class = excluded.decline_class, bank_code = excluded.bank_code, number = excluded.number, days = excluded.days, local_hour = excluded.local_hour, policy = excluded.policy
+where copy.* is distinct from excluded.*;
+
 -- count_limits_reset
 update limits_reset set resets = resets + 1;
 
@@ -1978,6 +2004,15 @@ select from search_payment as payment where payment.party_id = refund.party_id
 and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
 and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
 ) as counted;
+
+-- count_retries
+select value, count(*) as n, count(*) filter (where outcome = 'approved') as recovered
+from search_retry cross join lateral (
+select case $1::text when 'network' then payment_system when 'declineClass' then decline_class when 'code' then bank_code when 'retry' then number::text when 'days' then days::text when 'localHour' then local_hour::text when 'policy' then policy end as value
+) as keyed
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and created_at >= $4::timestamptz and created_at < $5::timestamptz and outcome in ('approved', 'declined', 'lost')
+group by value order by length(value), value limit 1000;
 
 -- count_stopped_banks
 select count(*) as stopped from bank where stopped_at is not null;
@@ -3370,6 +3405,11 @@ returning destination_id, party_id, version, changed_at
 )
 select append_event('destination', destination_id, version, party_id, changed_at, $18::json) as version from changed;
 
+-- insert_dunning_policy
+insert into dunning_policy (party_id, shop_id, name, version, policy, created_at)
+values ($1::text, $2::text, $3::text, $4::int4, $5::json, $6::timestamptz)
+on conflict do nothing returning version;
+
 -- insert_exchange_note
 insert into exchange_note (bank_id, note_key, operation_id, what, heard, meaning, noted_at)
 values ($1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::timestamptz)
@@ -3704,6 +3744,10 @@ select destination.destination_id, destination.party_id, destination.identity_id
 and ($3::text is null or destination.currency = $3::text)
 and ($4::timestamptz is null or (destination.created_at, destination.destination_id) < ($4::timestamptz, $5::text))
 order by destination.created_at desc, destination.destination_id desc limit $6::int4;
+
+-- list_dunning_policies
+select distinct on (name) policy, created_at from dunning_policy
+where party_id = $1::text and shop_id = $2::text order by name, version desc;
 
 -- list_exports
 select party_id, export_id, terms, made_by, created_at, run, row_count, byte_count, as_of, sha256, failure, expires_at from export where party_id = $1::text order by created_at desc, export_id desc;
@@ -4474,6 +4518,12 @@ order by sequence limit $2::int4
 ) as event on true
 where destination_id = $3::text and party_id = $4::text and true
 order by event.sequence;
+
+-- read_dunning_policy
+select policy, created_at from dunning_policy
+where party_id = $1::text and shop_id = $2::text and name = $3::text
+and version = coalesce($4::int4, version)
+order by version desc limit 1;
 
 -- read_earlier_bindings
 select (

@@ -154,6 +154,11 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'subscription_unpaid', number: 3 },
       { type: 'end_scheduled', afterNumber: 3, reason: 'payer' },
       { type: 'end_taken_back' },
+      {
+        type: 'dunning_policy_changed',
+        name: 'gentle',
+        policy: { ...subscriptionTerms().dunning, name: 'gentle', version: 2 },
+      },
       { type: 'subscription_parked', why: 'periodAhead' },
       { type: 'subscription_unparked' },
       { type: 'period_closed', number: 3, outcome: 'unpaid' },

@@ -68,6 +68,8 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionChangePaymentTakenBack:
     'The bank took back what was paid for a change. The items stay. No credit is left of it.',
   SubscriptionTimeZoneChanged: 'Periods are of another time zone from the next one.',
+  SubscriptionDunningPolicyChanged:
+    'It has another dunning policy or version, for periods that fail from now on. After a move, for unpaid ones too.',
   SubscriptionParked:
     'Charging is stopped until you resume it, because something looks wrong. `parkedFor` says what.',
   SubscriptionUnparked: 'You resumed it, and charging continues.',

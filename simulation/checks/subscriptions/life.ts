@@ -6,6 +6,7 @@ import { Changes, type Item } from './changes.ts';
 import { datesOf, startOfDate, timeIn, type Agreed, type Dates } from './dates.ts';
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 /** What one step creates of the periods that are due. The last of so many is followed by others. */
 const mostAtOnce = 100;
 /** Later than that, `none` charges no period. */
@@ -29,8 +30,11 @@ type Terms = {
   readonly firstInvoice?: { readonly id: string };
   readonly firstPeriod?: { readonly number: number; readonly startsOn: string };
   readonly catchUp: string;
-  readonly dunning: { readonly stack?: boolean };
+  readonly dunning: Policy;
 };
+type Policy = { readonly windowDays: number; readonly stack?: boolean };
+/** What failed of a period, and the version of the policy that it began with. */
+type Case = { readonly firstFailedAt: string; policy: Policy };
 /** A period, and what its charges have come to. */
 export type Told = Period & { charging?: string; nextTryAt?: string; endsTriesAt?: string };
 /** What is left of a period at the end of a pause. */
@@ -52,6 +56,8 @@ export class Life {
   terms!: Terms;
   startedAt?: string;
   zone = '';
+  #policy!: Policy;
+  readonly #cases = new Map<number, Case>();
   paidThrough: string | undefined;
   lastNumber = Infinity;
   resumesAt: string | undefined;
@@ -123,6 +129,7 @@ export class Life {
       this.terms = fact['terms'] as Terms;
       this.changes.agreed(this.terms.items);
       this.zone = this.terms.schedule.zone;
+      this.#policy = this.terms.dunning;
       this.phase = 'incomplete';
       if (this.terms.firstInvoice) this.invoices.add(this.terms.firstInvoice.id);
     },
@@ -134,13 +141,17 @@ export class Life {
     period_created: (fact, at, together, before) => this.#created(fact, at, together, before),
     charge_started: (fact, at) => this.#charged(fact, at),
     charge_postponed: (fact, _, together) => void this.#tried(fact, fact['until'], together),
-    charge_failed: (fact, _, together) => {
+    charge_failed: (fact, at, together) => {
       const period = this.#tried(fact, fact['nextTryAt'], together);
-      if (period) this.#endTries(period, fact['givesUpAt']);
+      if (!period) return;
+      if (fact['declineClass'] !== 'configuration' && !this.#cases.has(period.number))
+        this.#cases.set(period.number, { firstFailedAt: at, policy: this.#policy });
+      this.#endTries(period, fact['givesUpAt']);
     },
     try_requested: (fact, at) => void this.#tried(fact, at, undefined),
     missed_period_charged: (fact, at) => {
       const period = this.#named(fact);
+      this.#cases.delete(Number(fact['number']));
       if (period?.outcome !== 'missed') this.problems.push(`period ${period?.number} was not missed`);
       if (!period) return;
       this.periods.set(period.number, {
@@ -212,6 +223,16 @@ export class Life {
     change_payment_taken_back: (fact) => {
       if (fact['ofPeriod'] === this.latest?.number) this.changes.lost(Number(fact['amountMinor']));
     },
+    dunning_policy_changed: (fact) => {
+      this.#policy = fact['policy'] as Policy;
+      for (const moved of (fact['moved'] ?? []) as readonly Fact[]) {
+        const period = this.#tried(moved, moved['nextTryAt'], undefined);
+        const failing = this.#cases.get(Number(moved['number']));
+        if (failing) failing.policy = this.#policy;
+        else this.problems.push(`period ${String(moved['number'])} has not failed, and is moved`);
+        if (period) this.#endTries(period, moved['givesUpAt']);
+      }
+    },
     zone_changed: (fact) => void (this.zone = String(fact['zone'])),
     subscription_parked: () => void (this.isParked = true),
     subscription_unparked: () => void (this.isParked = false),
@@ -264,7 +285,7 @@ export class Life {
     if (outcome === 'paid') this.#paidFor(period);
     if (period.invoiceId !== undefined) this.invoices.add(period.invoiceId);
     if (outcome !== 'open') return;
-    if (this.#isOpen.size > 0 && this.terms.dunning.stack !== true) wrong('is asked for next to another');
+    if (this.#isOpen.size > 0 && this.#policy.stack !== true) wrong('is asked for next to another');
     this.#isOpen.add(number);
   }
 
@@ -362,7 +383,7 @@ export class Life {
     if (!created || made.length === mostAtOnce || this.terms.catchUp === 'all' || this.phase !== 'running')
       return;
     const isLeftOpen = [...this.#isOpen].some((number) => number < created.number);
-    if (isLeftOpen && this.terms.dunning.stack !== true) return;
+    if (isLeftOpen && this.#policy.stack !== true) return;
     const due = this.surelyDue();
     if (created.outcome === 'skipped' || due === undefined || due > Date.parse(at)) return;
     this.problems.push(
@@ -407,7 +428,14 @@ export class Life {
     return after;
   }
 
+  /** The window is that of the policy with which the period began to fail. */
   #endTries({ endsTriesAt: _, ...period }: Told, at: unknown): void {
+    const { firstFailedAt, policy } = this.#cases.get(period.number) ?? {};
+    if (typeof at === 'string' && firstFailedAt !== undefined && policy) {
+      const end = Date.parse(firstFailedAt) + policy.windowDays * dayMs;
+      if (Math.abs(Date.parse(at) - end) > 1)
+        this.problems.push(`the tries of period ${period.number} end at ${at}, and not with its policy`);
+    }
     this.periods.set(period.number, { ...period, ...(typeof at === 'string' ? { endsTriesAt: at } : {}) });
   }
 

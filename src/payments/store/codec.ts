@@ -43,7 +43,7 @@ import type {
   RefundTerms,
 } from '../domain/payment.ts';
 import { undoNames } from '../domain/payment.ts';
-import type { Payer } from '../domain/payer/payer.ts';
+import type { Payer, Retry } from '../domain/payer/payer.ts';
 import { exemptions } from '../../acquiring/domain/authentication.ts';
 import { chargeReasons, type InstalmentSequence } from '../../acquiring/domain/initiation.ts';
 
@@ -67,6 +67,16 @@ const chain = {
   chargeReason: optional(oneOf(...chargeReasons)),
   sequence: optional(object<InstalmentSequence>({ number: wholeNumber, of: optional(wholeNumber) })),
   followsLackOfFunds: optional(oneOf(true)),
+  retry: optional(
+    object<Retry>({
+      number: wholeNumber,
+      declineClass,
+      days: wholeNumber,
+      localHour: wholeNumber,
+      policy: text,
+      policyVersion: wholeNumber,
+    }),
+  ),
 };
 const payer: Codec<Payer> = variants<Payer, 'type'>('type', {
   resource: {

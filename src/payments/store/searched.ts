@@ -88,6 +88,41 @@ export const paymentsToSearch = (invoiceId: string) => `
   ) as tried on true`;
 
 /** By the names of their columns. */
+export const searchedOfRetry = {
+  party_id: 'payment.party_id',
+  shop_id: 'payment.shop_id',
+  invoice_id: 'payment.invoice_id',
+  payment_id: 'payment.payment_id',
+  created_at: 'payment.created_at',
+  outcome: 'attempt.outcome',
+  payment_system: `coalesce(${payer}->'card'->>'paymentSystem', '')`,
+  decline_class: `retry->>'declineClass'`,
+  bank_code: `coalesce(before.bank_code, '')`,
+  number: `(retry->>'number')::int`,
+  days: `(retry->>'days')::int`,
+  local_hour: `(retry->>'localHour')::int`,
+  policy: `concat(retry->>'policy', ' ', retry->>'policyVersion')`,
+} as const;
+
+/** With what the bank said of the failure before. */
+export const retriesToSearch = (invoiceId: string) => `
+  lateral (
+    select *, payer->'retry' as retry from (
+      select *, terms::jsonb->'payer' as payer from payment where invoice_id = ${invoiceId} offset 0
+    ) as payment where payer->'retry' is not null
+  ) as payment
+  join lateral (
+    select outcome from series_attempt
+    where series_id = ${payer}->>'seriesId' and invoice_id = payment.invoice_id and payment_id = payment.payment_id
+    offset 0
+  ) as attempt on true
+  left join lateral (
+    select state::jsonb->'bank'->>'code' as bank_code from payment as earlier
+    where earlier.invoice_id = payment.invoice_id and earlier.status = 'failed' and earlier.created_at < payment.created_at
+    order by earlier.created_at desc limit 1
+  ) as before on true`;
+
+/** By the names of their columns. */
 export const searchedOfRefund = {
   party_id: 'refund.party_id',
   shop_id: 'payment.shop_id',

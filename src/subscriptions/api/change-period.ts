@@ -1,8 +1,9 @@
 // What a merchant does with one unpaid or missed period: charges it, or says that no charge is wanted.
 import { Type } from 'typebox';
+import { defined } from '../../defined.ts';
 import { tradingRefusals } from '../../merchants/domain/party.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { EntityID } from '../../platform/http/schemas.ts';
+import { DateTime, EntityID, instantOf } from '../../platform/http/schemas.ts';
 import { decideCharge, decideClose } from '../domain/commands.ts';
 import { change, changeErrors, writing, type ChangeDeps } from './change-subscription.ts';
 
@@ -24,19 +25,23 @@ export const chargeSubscriptionPeriod = endpoint({
       afterDays: Type.Optional(
         Type.Integer({ minimum: 0, maximum: 30, default: 0, description: '0: at once.' }),
       ),
+      at: Type.Optional({ ...DateTime, description: 'Instead of `afterDays`.' }),
     },
     { title: 'ChargePeriod' },
   ),
   bodyExample: {},
+  validateBody: ({ afterDays, at }) =>
+    afterDays !== undefined && at !== undefined ? 'Send `afterDays` or `at`, not both.' : undefined,
   errors: [...errors, ...tradingRefusals],
   handle: (request, deps: ChangeDeps) => {
     const number = Number(request.params.periodNumber);
-    const { afterDays = 0 } = request.body;
+    const { afterDays = 0, at } = request.body;
+    const when = { afterDays, ...defined({ at: at === undefined ? undefined : instantOf(at) }) };
     const invoiceId = deps.ids.next();
     return change(
       request,
       deps,
-      (subscription, now) => decideCharge(subscription, { number, afterDays, invoiceId }, now),
+      (subscription, now) => decideCharge(subscription, { number, ...when, invoiceId }, now),
       'a shop that trades',
     );
   },

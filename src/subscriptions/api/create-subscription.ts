@@ -19,11 +19,12 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { chargeRefusals, type ChargeRefusal } from '../../retry-rules/domain/may-charge.ts';
 import { everyOf } from '../../retry-rules/domain/periods.ts';
 import { decideCreate } from '../domain/commands.ts';
-import { usualPolicy } from '../domain/dunning.ts';
+import { usualPolicy, type DunningPolicy } from '../domain/dunning.ts';
 import { costOfFirst } from '../domain/first-payment.ts';
 import { sumOf } from '../domain/proration.ts';
 import { checkSchedule } from '../domain/schedule.ts';
 import { evolve, evolveAll, type SubscriptionTerms } from '../domain/subscription.ts';
+import { findPolicyFor } from '../store/dunning-policies.ts';
 import { findSubscriptionByExternalId, storeNewSubscription } from '../store/subscriptions.ts';
 import { claimUniqueKey } from '../store/unique-keys.ts';
 import { invoiceFirst, wakeTimeOf } from '../write-facts.ts';
@@ -47,6 +48,9 @@ type Deps = ConsentDeps & {
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
 
+/** The policy of a shop that its subscriptions have which name none. */
+const defaultPolicy = 'default';
+
 export const createSubscription = endpoint({
   operation: 'createSubscription',
   access: { scope: 'subscriptions:write' },
@@ -66,6 +70,8 @@ export const createSubscription = endpoint({
     'customerNotFound',
     'customerNotReady',
     'invalidInvoiceCart',
+    'dunningPolicyNotFound',
+    'invalidDunningPolicy',
     ...chargeRefusals,
     ...tradingRefusals,
     'subscriptionKeyTaken',
@@ -102,12 +108,18 @@ async function make(
   const { customer, shopId } = payer.value;
   const shop = await merchants.trading({ partyId, shopId });
   if (!shop.ok) return shop;
-  const agreed = termsOf(body, shop.value, ids.next(), now);
+  const id = ids.next();
+  const named = await namedPolicy(body, { partyId, shopId }, id, deps);
+  if (!named.ok) return named;
+  const agreed = termsOf(body, shop.value, { id, ...named.value }, now);
   if (!agreed.ok) return agreed;
   const terms = customer ? accept(agreed.value) : startedByPayment(agreed.value, body, ids.next(), now);
   if (!terms.ok) return terms;
   const decision = decideCreate(terms.value, now);
-  if (!decision.ok) return refuse('invalidRequest', defined({ message: decision.refusal.hint }));
+  if (!decision.ok) {
+    const { code, hint } = decision.refusal;
+    return code === 'invalidRequest' ? refuse(code, defined({ message: hint })) : decision;
+  }
   const allowed = customer && (await allowedByConsent(customer, terms.value, now, deps));
   if (allowed && !allowed.ok) return allowed;
   const [created, ...others] = decision.value;
@@ -161,10 +173,30 @@ function startedByPayment(
   return accept({ ...terms, startsWith: 'firstPayment', firstInvoice: { id: invoiceId, amountMinor } });
 }
 
+type Named = { readonly dunningPolicy?: string; readonly dunning?: DunningPolicy };
+
+/** The policy of the shop. Nothing: the built-in one. */
+async function namedPolicy(
+  { dunningPolicy: asked, ifUnpaid }: SubscriptionParams,
+  of: { readonly partyId: string; readonly shopId: string },
+  id: string,
+  { db }: Deps,
+): Promise<Outcome<Named, 'invalidRequest' | 'dunningPolicyNotFound'>> {
+  if (asked !== undefined && ifUnpaid !== undefined)
+    return refuse('invalidRequest', {
+      message: '`ifUnpaid` is a part of `dunningPolicy`. Send one of them.',
+    });
+  if (ifUnpaid !== undefined) return accept({});
+  const dunningPolicy = asked ?? defaultPolicy;
+  const dunning = await findPolicyFor(db, of, dunningPolicy, id);
+  if (dunning) return accept({ dunningPolicy, dunning });
+  return asked === undefined ? accept({}) : refuse('dunningPolicyNotFound');
+}
+
 function termsOf(
   body: SubscriptionParams,
   { partyId, id: shopId, currency }: Shop,
-  id: string,
+  { id, dunningPolicy, dunning: named }: Named & { readonly id: string },
   now: Instant,
 ): Outcome<SubscriptionTerms, 'invalidRequest' | 'invalidInvoiceCart'> {
   const every = everyOf(body.every);
@@ -173,7 +205,7 @@ function termsOf(
   const { ifUnpaid = 'unpaid', chargeFrom = '06:00', chargeUntil = '10:00' } = body;
   if (day === undefined && (month !== undefined || body.firstPeriod !== undefined))
     return refuse('invalidRequest', { message: '`anchorMonth` and `firstPeriod` need `anchorDay`.' });
-  const dunning = usualPolicy(every, ifUnpaid);
+  const dunning = named ?? usualPolicy(every, ifUnpaid);
   if (!dunning)
     return refuse('invalidRequest', {
       message: '`every` must be three days or more, so that a failed charge can be retried.',
@@ -199,10 +231,11 @@ function termsOf(
     },
     catchUp: body.catchUp ?? 'current',
     dunning,
-    trialWithoutCard: ifUnpaid,
+    trialWithoutCard: dunning.finally,
     ...defined({
       customerId: body.customerID,
       firstPeriod: body.continuesWith,
+      dunningPolicy,
       externalId: body.externalID,
       uniqueKey: body.uniqueKey,
       metadata: body.metadata,

@@ -12,20 +12,23 @@ import {
   ExternalID,
   Metadata,
 } from '../../platform/http/schemas.ts';
-import type { Upcoming } from '../domain/period-rows.ts';
 import { dueOf } from '../domain/change.ts';
+import type { DunningPolicy } from '../domain/dunning.ts';
+import type { Upcoming } from '../domain/period-rows.ts';
 import { isoOf } from '../domain/schedule.ts';
 import {
   nextAction,
+  policyNameOf,
+  policyOf,
   statusOf,
   type PendingChange,
   type Period,
   type Subscription,
 } from '../domain/subscription.ts';
+import { ifUnpaids, PolicyName, PolicyVersion } from './dunning-policy-schema.ts';
 
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 const Time = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
-const ifUnpaid = ['unpaid', 'end', 'pause'] as const;
 const catchUps = ['current', 'all', 'none'] as const;
 const statuses = ['incomplete', 'trialing', 'active', 'pastDue', 'paused', 'unpaid', 'ended'] as const;
 
@@ -96,8 +99,12 @@ const policyMembers = {
     }),
   ),
   ifUnpaid: Type.Optional(
-    Type.Enum([...ifUnpaid], { default: 'unpaid', description: 'What follows when the retries are over.' }),
+    Type.Enum([...ifUnpaids], { default: 'unpaid', description: 'What follows when the retries are over.' }),
   ),
+  dunningPolicy: Type.Optional({
+    ...PolicyName,
+    description: 'Instead of `ifUnpaid`. Without both, that named `default`.',
+  }),
 };
 
 export const SubscriptionParams = Type.Object(
@@ -129,6 +136,11 @@ export const subscriptionExample = {
   timeZone: 'Europe/Moscow',
 };
 
+const PolicyInForce = Type.Object(
+  { policy: Type.String(), version: PolicyVersion },
+  { title: 'DunningPolicyInForce' },
+);
+
 const OpenPeriodSchema = Type.Object(
   {
     number: Type.Integer(),
@@ -137,6 +149,7 @@ const OpenPeriodSchema = Type.Object(
     declineClass: Type.Optional(Type.Enum([...declineClasses])),
     nextTryAt: Type.Optional(DateTime),
     graceUntil: Type.Optional({ ...DateTime, description: 'When the retries are over.' }),
+    dunning: Type.Optional(PolicyInForce),
   },
   { title: 'OpenPeriod' },
 );
@@ -174,6 +187,7 @@ export const SubscriptionSchema = Type.Object(
     ...startMembers,
     ...scheduleMembers,
     ...policyMembers,
+    dunning: PolicyInForce,
     paidThrough: Type.Optional({ ...DateTime, description: 'The end of the last paid period.' }),
     nextActionAt: Type.Optional({ ...DateTime, description: 'When the next charge, or its retry, is due.' }),
     openPeriods: Type.Array(OpenPeriodSchema, { description: 'What is not paid yet.' }),
@@ -217,7 +231,8 @@ export function itemsOf(items: SubscriptionParams['items']) {
 export function subscriptionBody(subscription: Subscription): Static<typeof SubscriptionSchema> {
   const { terms, items, paidThrough, endsAfter, pause, endedFor, parkedFor, open } = subscription;
   const { scheduledItems, change, creditMinor } = subscription;
-  const { id, shopId, customerId, createdAt, currency, catchUp, dunning, externalId, metadata } = terms;
+  const { id, shopId, customerId, createdAt, currency, catchUp, externalId, metadata } = terms;
+  const policy = policyOf(subscription);
   const next = nextAction(subscription);
   return {
     id,
@@ -229,7 +244,8 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
     currency,
     ...scheduleBody(subscription),
     catchUp,
-    ifUnpaid: dunning.finally,
+    ifUnpaid: policy.finally,
+    dunning: inForce(policy),
     openPeriods: open.map((period) => ({
       number: period.number,
       invoiceID: period.invoiceId ?? '',
@@ -238,6 +254,7 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
         declineClass: period.declineClass,
         nextTryAt: period.nextTryAt,
         graceUntil: period.givesUpAt,
+        dunning: period.dunning && inForce(period.dunning),
       }),
     })),
     metadata: (metadata ?? {}) as Record<string, unknown>,
@@ -249,6 +266,7 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       continuesWith: terms.firstPeriod,
       scheduledItems: scheduledItems && cartBody(scheduledItems),
       pendingChange: change && pendingChangeBody(change),
+      dunningPolicy: policyNameOf(subscription),
       paidThrough,
       nextActionAt: next?.at,
       endsAfterPeriod: endsAfter?.number,
@@ -270,6 +288,10 @@ function pendingChangeBody(change: PendingChange): Static<typeof PendingChangeSc
     isCharging: charging !== undefined || tryAt !== undefined,
     ...defined({ failedFor }),
   };
+}
+
+function inForce({ name, version }: DunningPolicy) {
+  return { policy: name, version };
 }
 
 function scheduleBody({ terms, schedule: laidOut }: Subscription) {

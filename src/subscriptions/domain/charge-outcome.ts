@@ -6,7 +6,14 @@ import type { ChargeRefusal } from '../../retry-rules/domain/may-charge.ts';
 import type { StopScope } from '../../retry-rules/domain/response-codes.ts';
 import { decideConsentEnded, decidePaid, finalAction, givingUp, openPeriod, settled } from './commands.ts';
 import { givesUpAt, nextTryAt } from './dunning.ts';
-import { evolveAll, type OpenPeriod, type Subscription, type SubscriptionFact } from './subscription.ts';
+import {
+  caseAfter,
+  evolveAll,
+  policyOfPeriod,
+  type OpenPeriod,
+  type Subscription,
+  type SubscriptionFact,
+} from './subscription.ts';
 
 type Facts = readonly SubscriptionFact[];
 
@@ -70,12 +77,11 @@ function afterFailure(
   // The merchant's or the operator's mistake ends nothing for the payer, and is corrected sooner or later.
   if (declineClass === 'configuration')
     return [{ ...failed, nextTryAt: latest(laterBy(now, mistakeMs), retryAfter ?? now) }];
-  const { dunning: policy, id } = terms;
-  const { firstFailedAt = now } = period;
-  const retries = period.firstFailedAt === undefined ? 0 : period.retries + 1;
+  const policy = policyOfPeriod(subscription, period);
+  const so = caseAfter(period, declineClass, now);
   const failure = { at: now, declineClass, ...defined({ retryAfter }) };
-  const next = nextTryAt(policy, { firstFailedAt, retries }, failure, { id, zone: schedule.zone });
-  return [{ ...failed, ...defined({ nextTryAt: next }), givesUpAt: givesUpAt(policy, firstFailedAt) }];
+  const next = nextTryAt(policy, so, failure, { id: terms.id, zone: schedule.zone });
+  return [{ ...failed, ...defined({ nextTryAt: next }), givesUpAt: givesUpAt(policy, so.firstFailedAt) }];
 }
 
 type Failed = SubscriptionFact & { type: 'charge_failed' };

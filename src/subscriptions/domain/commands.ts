@@ -6,7 +6,7 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { PaymentRef } from '../../recurring/domain/series.ts';
 import { dateText, dayOfDate, isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
-import { checkPolicy } from './dunning.ts';
+import { checkFits, checkPolicy } from './dunning.ts';
 import { momentOnDay } from './day-window.ts';
 import { createAfterPause, createDue, createStarted, skipStarted } from './period-rows.ts';
 import { sumOf } from './proration.ts';
@@ -16,6 +16,8 @@ import {
   mayChargeFrom,
   nextAction,
   nextPeriod,
+  policyOf,
+  policyOfPeriod,
   type EndReason,
   type Item,
   type OpenPeriod,
@@ -49,8 +51,10 @@ export function decideCreate(
   if (!scheduled.ok) return scheduled;
   const imported = checkImport(terms, now);
   if (!imported.ok) return imported;
-  const policy = checkPolicy(terms.dunning, terms.schedule.every, now);
+  const policy = checkPolicy(terms.dunning, now);
   if (!policy.ok) return policy;
+  const fits = checkFits(terms.dunning, terms.schedule.every);
+  if (!fits.ok) return fits;
   const schedule = scheduleFrom(terms, now);
   if (!periodDates(schedule, firstNumberOf(schedule)))
     return refuse('invalidRequest', { hint: '`ends` leaves no period.' });
@@ -308,7 +312,7 @@ function closing(open: readonly OpenPeriod[], outcome: 'unpaid' | 'forgiven'): F
 
 /** Of the dunning policy. With `stack` it gives up this period only, unless everything ends. */
 export function finalAction(subscription: Subscription, number: number): Facts {
-  const { stack, finally: action } = subscription.terms.dunning;
+  const { stack, finally: action } = policyOfPeriod(subscription, openPeriod(subscription, number));
   return stack && action !== 'end'
     ? [{ type: 'period_closed', number, outcome: 'unpaid' }]
     : givingUp(subscription, number, action);
@@ -337,49 +341,61 @@ export function decideZone(
   return accept(schedule?.zone === zone ? [] : [{ type: 'zone_changed', zone }]);
 }
 
-/** The merchant tries the oldest unpaid period at once, or on a later day instead of the planned one, or charges a missed one. */
+type Wish = { readonly number: number; readonly afterDays: number; readonly at?: Instant };
+
+/** The merchant tries the oldest unpaid period at once, or at a later time instead of the planned one, or charges a missed one. */
 export function decideCharge(
   subscription: Subscription,
-  {
-    number,
-    afterDays,
-    invoiceId,
-  }: { readonly number: number; readonly afterDays: number } & Pick<NewIds, 'invoiceId'>,
+  { invoiceId, ...wish }: Wish & Pick<NewIds, 'invoiceId'>,
   now: Instant,
 ): Outcome<
   Facts,
   'invalidRequest' | 'invalidSubscriptionStatus' | 'invalidPeriodStatus' | 'subscriptionChargePending'
 > {
+  const { number } = wish;
   const [oldest] = subscription.open;
   const isOldest = oldest?.number === number;
-  if (!isOldest && openPeriod(subscription, number))
-    return refuse('invalidPeriodStatus', {
-      hint: `Period ${oldest?.number} is unpaid. It is charged first.`,
-    });
+  const olderFirst = () =>
+    refuse('invalidPeriodStatus', { hint: `Period ${oldest?.number} is unpaid. It is charged first.` });
+  if (!isOldest && openPeriod(subscription, number)) return olderFirst();
   const begun = isOldest
     ? decideTry(subscription, 'merchant')
     : decideChargeMissed(subscription, number, { invoiceId });
   if (!begun.ok) {
-    if (begun.refusal.code !== 'subscriptionPastDue') return refuse(begun.refusal.code, begun.refusal);
-    return refuse('invalidPeriodStatus', {
-      hint: `Period ${oldest?.number} is unpaid. It is charged first.`,
-    });
+    const { code } = begun.refusal;
+    return code === 'subscriptionPastDue' ? olderFirst() : refuse(code, begun.refusal);
   }
+  const later = laterTry(subscription, wish, now);
+  if (!later.ok || later.value.length === 0) return later.ok ? begun : later;
+  return isOldest ? later : accept([...begun.value, ...later.value]);
+}
+
+/** Nothing, if the try is made at once. */
+function laterTry(
+  subscription: Subscription,
+  { number, afterDays, at }: Wish,
+  now: Instant,
+): Outcome<Facts, 'invalidRequest' | 'invalidSubscriptionStatus'> {
+  const open = openPeriod(subscription, number);
+  const { at: hours, windowDays } = policyOfPeriod(subscription, open);
   const { schedule, terms } = subscription;
   if (!schedule) return wrongPhase(subscription);
-  const { at, windowDays } = terms.dunning;
-  const wished =
-    afterDays === 0
-      ? now
-      : momentOnDay(at, terms.id, localDayOf(now, schedule.zone) + afterDays, schedule.zone);
-  const until = latest(wished, mayChargeFrom(subscription));
-  if (until <= now) return begun;
-  const last = (isOldest ? oldest.givesUpAt : undefined) ?? laterBy(now, windowDays * dayMs);
+  if (at !== undefined && at <= now) return refuse('invalidRequest', { hint: '`at` must be in the future.' });
+  const { zone } = schedule;
+  const onDay = () => momentOnDay(hours, terms.id, localDayOf(now, zone) + afterDays, zone);
+  const wished = at ?? (afterDays === 0 ? now : onDay());
+  const allowed = latest(now, mayChargeFrom(subscription));
+  const until = latest(wished, allowed);
+  if (until <= now) return accept([]);
+  const last = open?.givesUpAt ?? laterBy(now, windowDays * dayMs);
+  if (wished >= last)
+    return refuse('invalidRequest', { hint: `The retries are over at ${last}. Choose an earlier time.` });
   if (until >= last)
-    return refuse('invalidRequest', { hint: `The retries are over at ${last}. Choose an earlier day.` });
+    return refuse('invalidRequest', {
+      hint: `Two charges were made within 24 hours. A third is allowed from ${allowed} on, and the retries are over at ${last}.`,
+    });
   const why = until === wished ? 'merchant' : 'moreThanTwoChargesADay';
-  const postponed = { type: 'charge_postponed', number, why, until } as const;
-  return accept(isOldest ? [postponed] : [...begun.value, postponed]);
+  return accept([{ type: 'charge_postponed', number, why, until }]);
 }
 
 /** One try at once, because something is different now: a new card, or the merchant's wish. */
@@ -417,9 +433,9 @@ export function decideChargeMissed(
   number: number,
   { invoiceId }: Pick<NewIds, 'invoiceId'>,
 ): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidPeriodStatus' | 'subscriptionPastDue'> {
-  const { phase, open, terms } = subscription;
+  const { phase, open } = subscription;
   if (phase !== 'running') return wrongPhase(subscription);
-  if (open.length > 0 && !terms.dunning.stack) return refuse('subscriptionPastDue');
+  if (open.length > 0 && !policyOf(subscription).stack) return refuse('subscriptionPastDue');
   return subscription.missed.some((period) => period.number === number)
     ? accept([{ type: 'missed_period_charged', number, invoiceId }])
     : refuse('invalidPeriodStatus', { hint: `Period ${number} was not missed.` });

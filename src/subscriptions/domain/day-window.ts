@@ -36,7 +36,7 @@ function secondOf(text: string): number {
 }
 
 /** FNV-1a, of 32 bits. */
-function hashOf(text: string): number {
+export function hashOf(text: string): number {
   let hash = 0x81_1c_9d_c5;
   for (let index = 0; index < text.length; index++)
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01_00_01_93);

@@ -2,7 +2,15 @@
 import { describe, expect, test } from 'vitest';
 import { declineClasses, type DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import { laterBy, type Instant } from '../../clock.ts';
-import { checkPolicy, givesUpAt, monthlyPolicy, nextTryAt, type DunningPolicy } from './dunning.ts';
+import {
+  checkFits,
+  checkPolicy,
+  givesUpAt,
+  monthlyPolicy,
+  nextTryAt,
+  usualPolicy,
+  type DunningPolicy,
+} from './dunning.ts';
 
 const zone = 'Europe/Berlin';
 const at = (text: string) => `${text}:00.000000Z` as Instant;
@@ -24,7 +32,8 @@ function triesOf(policy: DunningPolicy, declineClass: DeclineClass, retryAfter?:
   let last: Instant | undefined = failed;
   for (let retries = 0; last !== undefined; retries++) {
     const failure = { at: last, declineClass, ...(retryAfter ? { retryAfter } : {}) };
-    last = nextTryAt(policy, { firstFailedAt: failed, retries }, failure, { id: 'S', zone });
+    const so = { firstFailedAt: failed, retries, retriesOfClass: retries };
+    last = nextTryAt(policy, so, failure, { id: 'S', zone });
     if (last !== undefined) dates.push(last.slice(5, 16));
   }
   return dates;
@@ -40,7 +49,7 @@ describe('tries', () => {
     const tryAt = (retries: number, last: Instant) =>
       nextTryAt(
         late,
-        { firstFailedAt: at('2027-03-01T11:00'), retries },
+        { firstFailedAt: at('2027-03-01T11:00'), retries, retriesOfClass: retries },
         { at: last, declineClass: 'funds' },
         { id: 'S', zone },
       );
@@ -66,19 +75,44 @@ describe('tries', () => {
   });
 
   test('a class may have tries and a number of its own', () => {
-    const policy = { ...plain, byClass: { technical: { tries: [2] }, vague: { maxTries: 1 } } };
-    expect(triesOf(policy, 'technical')).toEqual(['02-03T05:00']);
+    const policy = { ...plain, byClass: { funds: { tries: [2] }, vague: { maxTries: 1 } } };
+    expect(triesOf(policy, 'funds')).toEqual(['02-03T05:00']);
     expect(triesOf(policy, 'vague')).toEqual(['02-02T05:00']);
   });
 
+  test('after a bank that was away are days after that failure, and no more than a network allows', () => {
+    const policy = { ...plain, byClass: { technical: { tries: [1] } } };
+    const late = { at: at('2027-02-07T05:00'), declineClass: 'technical' } as const;
+    const so = { firstFailedAt: failed, retries: 3, retriesOfClass: 0 };
+    expect(nextTryAt(policy, so, late, { id: 'S', zone })?.slice(0, 16)).toBe('2027-02-08T05:00');
+    expect(triesOf(policy, 'technical')).toHaveLength(14);
+  });
+
+  test('of a class are counted by that class', () => {
+    const late = { at: at('2027-02-04T05:00'), declineClass: 'issuer' } as const;
+    const after = (retriesOfClass: number) =>
+      nextTryAt(plain, { firstFailedAt: failed, retries: 2, retriesOfClass }, late, { id: 'S', zone });
+    expect([after(0)?.slice(0, 16), after(1)]).toEqual(['2027-02-07T05:00', undefined]);
+  });
+
+  test.each([
+    [31, '02-28'],
+    [30, '02-28'],
+    [28, '02-28'],
+    [27, '02-27'],
+  ])('on day %i of the month are in February on %s', (day, date) => {
+    const policy = { ...plain, tries: [25], byClass: { funds: { onDays: { days: [day], within: 3 } } } };
+    expect(triesOf({ ...policy, windowDays: 30 }, 'funds')).toEqual([`${date}T05:00`]);
+  });
+
   test('move to a payday that is near, and never two to the same', () => {
-    const onDays = (...days: (number | 'last')[]) => ({
+    const onDays = (...days: number[]) => ({
       ...plain,
       tries: [1, 2, 3, 13, 24],
       windowDays: 27,
       byClass: { funds: { onDays: { days, within: 3 } } },
     });
-    expect(triesOf(onDays(5, 15, 'last'), 'funds').map((date) => date.slice(0, 5))).toEqual([
+    expect(triesOf(onDays(5, 15, 31), 'funds').map((date) => date.slice(0, 5))).toEqual([
       '02-05',
       '02-15',
       '02-28',
@@ -98,12 +132,12 @@ describe('tries', () => {
 });
 
 describe('policies', () => {
-  const check = (policy: Partial<DunningPolicy>, every: Parameters<typeof checkPolicy>[1] = monthly) =>
-    checkPolicy({ ...plain, ...policy }, every, failed);
+  const check = (policy: Partial<DunningPolicy>) => checkPolicy({ ...plain, ...policy }, failed);
   const days = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
 
   test('the monthly one is accepted', () => {
-    expect(checkPolicy(monthlyPolicy, monthly, failed)).toEqual({ ok: true, value: monthlyPolicy });
+    expect(checkPolicy(monthlyPolicy, failed)).toEqual({ ok: true, value: monthlyPolicy });
+    expect(checkFits(monthlyPolicy, monthly)).toEqual({ ok: true, value: monthlyPolicy });
   });
 
   test.each<[string, Partial<DunningPolicy>, string]>([
@@ -125,13 +159,23 @@ describe('policies', () => {
     ],
     [
       'more than 31 days',
-      { windowDays: 32, stack: true },
+      { windowDays: 32 },
       'Rule retryWindow of house@2026-11-23: a charge is retried for 31 days at most.',
     ],
     [
-      'the next period',
-      { windowDays: 27 },
-      'Rule nextPeriod: `windowDays` must be less than 27, or choose `stack`.',
+      'a window that closes with the younger invoices',
+      { windowDays: 31, stack: true },
+      'With `stack`, `windowDays` must be 30 at most.',
+    ],
+    [
+      'an email after the end',
+      { emailDays: [0, 27] },
+      '`emailDays` must be different days from 0 to `windowDays`.',
+    ],
+    [
+      'two emails on a day',
+      { emailDays: [2, 2] },
+      '`emailDays` must be different days from 0 to `windowDays`.',
     ],
     ['a try after the end', { tries: [1, 27] }, 'A try is after `windowDays`.'],
     ['no window', { windowDays: 0 }, '`windowDays` must be a whole number of days, 1 or more.'],
@@ -144,7 +188,7 @@ describe('policies', () => {
     [
       'a false payday',
       { byClass: { funds: { onDays: { days: [32], within: 3 } } } },
-      '`days` must be days of the month, or `last`.',
+      '`onDays` must be days of the month.',
     ],
     [
       'a far payday',
@@ -155,10 +199,30 @@ describe('policies', () => {
     expect(check(policy)).toEqual({ ok: false, refusal: { code: 'invalidDunningPolicy', hint } });
   });
 
-  test('a weekly period has a short window', () => {
+  test('end before the next period, or stack', () => {
     const weekly = { count: 1, unit: 'W' } as const;
-    expect(check({ tries: [1, 3, 5], windowDays: 6 }, weekly).ok).toBe(false);
-    expect(check({ tries: [1, 3, 5], windowDays: 5 }, weekly).ok).toBe(true);
-    expect(check({ tries: days(14), windowDays: 31, stack: true }, weekly).ok).toBe(true);
+    const fits = (policy: Partial<DunningPolicy>, every: Parameters<typeof checkFits>[1]) =>
+      checkFits({ ...plain, ...policy }, every);
+    expect(fits({ windowDays: 27 }, monthly)).toEqual({
+      ok: false,
+      refusal: {
+        code: 'invalidDunningPolicy',
+        hint: 'Rule nextPeriod: `windowDays` of policy plain must be less than 27, or choose `stack`.',
+      },
+    });
+    expect(fits({ windowDays: 6 }, weekly).ok).toBe(false);
+    expect(fits({ windowDays: 5 }, weekly).ok).toBe(true);
+    expect(fits({ windowDays: 30, stack: true }, weekly).ok).toBe(true);
+  });
+
+  test('the usual one is right for every schedule that has a retry', () => {
+    for (const unit of ['D', 'W', 'M', 'Y'] as const)
+      for (let count = 1; count <= 60; count++) {
+        const policy = usualPolicy({ count, unit }, 'end');
+        expect(policy === undefined).toBe(unit === 'D' && count < 3);
+        if (!policy) continue;
+        expect(checkPolicy(policy, failed).ok).toBe(true);
+        expect(checkFits(policy, { count, unit }).ok).toBe(true);
+      }
   });
 });

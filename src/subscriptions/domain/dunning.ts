@@ -9,15 +9,16 @@ import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { momentOnDay, nextMoment, windowProblem, type DayWindow } from './day-window.ts';
 
 /** Classes that time can heal. With the others, a try without the payer, the merchant or the operator is useless. */
-const healedByTime = ['funds', 'vague', 'issuer', 'technical'] as const;
-type HealedByTime = (typeof healedByTime)[number];
+export const healedByTime = ['funds', 'vague', 'issuer', 'technical'] as const;
+export type HealedByTime = (typeof healedByTime)[number];
 
 export type ClassRule = {
-  /** Replaces the tries of the policy. */
+  /** Replaces the tries of the policy. After `technical`, they are days after that failure: the bank was away, and the payer owes no wait. */
   readonly tries?: readonly number[];
+  /** How many tries may follow declines of this class. */
   readonly maxTries?: number;
-  /** A try moves to the next of these days of the month, if it is at most `within` days later. */
-  readonly onDays?: { readonly days: readonly (number | 'last')[]; readonly within: number };
+  /** A try moves to the next of these days of the month, if it is at most `within` days later. 31 is the last day. */
+  readonly onDays?: { readonly days: readonly number[]; readonly within: number };
 };
 
 export type DunningPolicy = {
@@ -29,9 +30,13 @@ export type DunningPolicy = {
   readonly byClass?: { readonly [Class in HealedByTime]?: ClassRule };
   /** How long after the first failure Mandate gives up. */
   readonly windowDays: number;
+  /** Days after the first failure on which the payer gets an email. */
+  readonly emailDays?: readonly number[];
   readonly finally: 'unpaid' | 'end' | 'pause';
   /** Each period has its own invoice while older ones are unpaid. The oldest is tried first. */
   readonly stack?: boolean;
+  /** This share of the subscriptions has another policy of the shop. */
+  readonly trial?: { readonly policy: string; readonly percent: number };
 };
 
 /** For monthly periods: it ends before the next one is due. */
@@ -41,12 +46,16 @@ export const monthlyPolicy: DunningPolicy = {
   tries: [1, 3, 6, 10, 16, 23],
   at: { from: '06:00', until: '10:00' },
   byClass: {
-    funds: { onDays: { days: [1, 2, 10, 15, 25, 'last'], within: 3 } },
+    funds: { onDays: { days: [1, 2, 10, 15, 25, 31], within: 3 } },
     technical: { tries: [1] },
   },
   windowDays: 26,
+  emailDays: [0, 5, 14, 24],
   finally: 'unpaid',
 };
+
+/** Of the policy that no shop has saved. */
+export const builtInName = 'usual';
 
 /** The policy of a schedule whose merchant says only what follows. Undefined if its periods are too short for a retry. */
 export function usualPolicy(
@@ -55,42 +64,65 @@ export function usualPolicy(
 ): DunningPolicy | undefined {
   const windowDays = Math.min(monthlyPolicy.windowDays, count * shortestDays[unit] - 2);
   if (windowDays < 1) return undefined;
-  const tries = monthlyPolicy.tries.filter((day) => day <= windowDays);
-  return { ...monthlyPolicy, name: 'usual', tries, windowDays, finally: action };
+  const within = (days: readonly number[] = []) => days.filter((day) => day <= windowDays);
+  const { tries, emailDays } = monthlyPolicy;
+  const days = { tries: within(tries), emailDays: within(emailDays), windowDays };
+  return { ...monthlyPolicy, ...days, name: builtInName, finally: action };
 }
 
 /** Where the policy says nothing: an unclear decline is tried less often, an issuer once. */
 const defaultMaxTries: Readonly<Partial<Record<HealedByTime, number>>> = { vague: 3, issuer: 1 };
 const dayMs = 86_400_000;
 const counterDays = 30;
+const maxStackDays = 30;
 /** One of each pack that may apply: the card is not known when a policy is saved. */
 const networks = ['visa', 'mastercard', 'nspkmir', 'other'];
 const shortestDays: Readonly<Record<Every['unit'], number>> = { D: 1, W: 7, M: 28, Y: 365 };
 
-/** Refuses a policy that is quicker than a rule pack, with the name of the rule. */
+/** Refuses a policy that is quicker than a rule pack, with the name of the rule. Whether it fits a schedule is another question. */
 export function checkPolicy(
   policy: DunningPolicy,
-  every: Every,
   now: Instant,
 ): Outcome<DunningPolicy, 'invalidDunningPolicy'> {
-  const problem = policyProblem(policy, every, now);
+  return outcomeOf(policy, policyProblem(policy, now));
+}
+
+/** Refuses a policy for a schedule whose next period would start before its tries are over. */
+export function checkFits(
+  policy: DunningPolicy,
+  { count, unit }: Every,
+): Outcome<DunningPolicy, 'invalidDunningPolicy'> {
+  const shortest = count * shortestDays[unit];
+  if (policy.stack || policy.windowDays < shortest - 1) return accept(policy);
+  const most = `\`windowDays\` of policy ${policy.name} must be less than ${shortest - 1}`;
+  return outcomeOf(policy, `Rule nextPeriod: ${most}, or choose \`stack\`.`);
+}
+
+function outcomeOf(policy: DunningPolicy, problem: string | undefined) {
   return problem === undefined ? accept(policy) : refuse('invalidDunningPolicy', { hint: problem });
 }
 
-function policyProblem(policy: DunningPolicy, every: Every, now: Instant): string | undefined {
-  const { at, windowDays, byClass = {}, stack = false } = policy;
+function policyProblem(policy: DunningPolicy, now: Instant): string | undefined {
+  const { at, windowDays, byClass = {}, emailDays = [] } = policy;
   const window = windowProblem(at);
   if (window !== undefined) return `\`at\` ${window}`;
   if (!isDay(windowDays)) return '`windowDays` must be a whole number of days, 1 or more.';
-  const shortest = every.count * shortestDays[every.unit];
-  if (!stack && windowDays >= shortest - 1)
-    return `Rule nextPeriod: \`windowDays\` must be less than ${shortest - 1}, or choose \`stack\`.`;
   const rules = healedByTime.map((name) => byClass[name] ?? {});
   for (const tries of [policy.tries, ...rules.flatMap((rule) => (rule.tries ? [rule.tries] : []))]) {
     const problem = triesProblem(tries, windowDays, now);
     if (problem !== undefined) return problem;
   }
-  return rules.map(classProblem).find((problem) => problem !== undefined);
+  const days = emailDays.every((day) => Number.isInteger(day) && day >= 0 && day <= windowDays);
+  if (!days || new Set(emailDays).size < emailDays.length)
+    return '`emailDays` must be different days from 0 to `windowDays`.';
+  return rules.map(classProblem).find((problem) => problem !== undefined) ?? stackProblem(policy);
+}
+
+/** A window that closes on its own day ends the younger invoices too. */
+function stackProblem({ stack = false, windowDays }: DunningPolicy): string | undefined {
+  return stack && windowDays > maxStackDays
+    ? `With \`stack\`, \`windowDays\` must be ${maxStackDays} at most.`
+    : undefined;
 }
 
 function triesProblem(tries: readonly number[], windowDays: number, now: Instant): string | undefined {
@@ -116,9 +148,7 @@ function classProblem({ maxTries, onDays }: ClassRule): string | undefined {
   if (!onDays) return undefined;
   const { days, within } = onDays;
   if (!isDay(within) || within > counterDays) return `\`within\` must be 1 to ${counterDays}.`;
-  return days.every((day) => day === 'last' || (isDay(day) && day <= 31))
-    ? undefined
-    : '`days` must be days of the month, or `last`.';
+  return days.every((day) => isDay(day) && day <= 31) ? undefined : '`onDays` must be days of the month.';
 }
 
 function isDay(value: number): boolean {
@@ -135,19 +165,29 @@ export type Failure = {
 /** Whose calendar counts, and whose moment of the day it is. */
 export type Tried = { readonly id: string; readonly zone: string };
 
+/** What failed so far of one period. */
+export type Case = {
+  readonly firstFailedAt: Instant;
+  readonly retries: number;
+  /** Of the retries, those that followed a decline of the class that it is asked for. */
+  readonly retriesOfClass: number;
+};
+
 /** Undefined if only the payer, the merchant or the operator can help, or if no try is left. */
 export function nextTryAt(
   policy: DunningPolicy,
-  { firstFailedAt, retries }: { readonly firstFailedAt: Instant; readonly retries: number },
+  { firstFailedAt, retries, retriesOfClass }: Case,
   { at, declineClass, retryAfter }: Failure,
   { id, zone }: Tried,
 ): Instant | undefined {
-  if (!isHealedByTime(declineClass)) return undefined;
-  const { tries = policy.tries, onDays, maxTries } = policy.byClass?.[declineClass] ?? {};
-  if (retries >= (maxTries ?? defaultMaxTries[declineClass] ?? Infinity)) return undefined;
-  const firstDay = localDayOf(firstFailedAt, zone);
+  if (!isHealedByTime(declineClass) || 1 + retries >= maxAttempts(at)) return undefined;
+  const { tries, onDays, maxTries } = policy.byClass?.[declineClass] ?? {};
+  if (retriesOfClass >= (maxTries ?? defaultMaxTries[declineClass] ?? Infinity)) return undefined;
   const failedOn = localDayOf(at, zone);
-  const days = tries.map((after) => movedTo(firstDay + after, onDays)).filter((day) => day > failedOn);
+  const firstDay = tries && declineClass === 'technical' ? failedOn : localDayOf(firstFailedAt, zone);
+  const days = (tries ?? policy.tries)
+    .map((after) => movedTo(firstDay + after, onDays))
+    .filter((day) => day > failedOn);
   if (days.length === 0) return undefined;
   const planned = momentOnDay(policy.at, id, Math.min(...days), zone);
   const allowed =
@@ -155,12 +195,18 @@ export function nextTryAt(
   return allowed < givesUpAt(policy, firstFailedAt) ? allowed : undefined;
 }
 
+/** The card of a later try is not known, so the strictest network decides. */
+function maxAttempts(now: Instant): number {
+  const counters = networks.flatMap((network) => packsInForce(network, now)).flatMap((pack) => pack.counters);
+  return Math.min(...counters.flatMap((counter) => (counter.of === 'charge' ? [counter.maxDeclines] : [])));
+}
+
 /** When the final action is due. */
 export function givesUpAt({ windowDays }: DunningPolicy, firstFailedAt: Instant): Instant {
   return laterBy(firstFailedAt, windowDays * dayMs);
 }
 
-function isHealedByTime(declineClass: DeclineClass): declineClass is HealedByTime {
+export function isHealedByTime(declineClass: DeclineClass): declineClass is HealedByTime {
   return healedByTime.some((name) => name === declineClass);
 }
 
@@ -171,6 +217,8 @@ function movedTo(day: number, onDays: ClassRule['onDays']): number {
   return day;
 }
 
-function isDayOfMonth(day: number, wanted: number | 'last'): boolean {
-  return wanted === 'last' ? dateText(day + 1).endsWith('-01') : Number(dateText(day).slice(8)) === wanted;
+/** A day that a month does not have is its last one. */
+function isDayOfMonth(day: number, wanted: number): boolean {
+  const date = Number(dateText(day).slice(8));
+  return date === wanted || (date < wanted && dateText(day + 1).endsWith('-01'));
 }

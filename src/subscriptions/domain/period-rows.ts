@@ -5,6 +5,7 @@ import { partOfLines, restOfLines, sumOf } from './proration.ts';
 import { isLast, shareOfFirst } from './schedule.ts';
 import {
   nextPeriod,
+  policyOf,
   type Item,
   type NextPeriod,
   type Period,
@@ -86,7 +87,7 @@ export function createDue(subscription: Subscription, now: Instant, invoiceId: s
 export function createStarted(subscription: Subscription, now: Instant, invoiceId: string): Created[] {
   const started = nextPeriods(subscription, ({ startsAt }) => startsAt < now, { most: Infinity });
   const isOpen = subscription.open.some(({ outcome }) => outcome === 'open');
-  if (isOpen && !subscription.terms.dunning.stack)
+  if (isOpen && !policyOf(subscription).stack)
     return started.map((next) => created(uncharged(subscription, next, 'missed')));
   const rows = createFor(subscription, started, now, invoiceId, Infinity);
   const others = started.slice(rows.length);
@@ -138,7 +139,7 @@ export function createAfterPause(
   if (!running) return skipped;
   const rest = { ...running, dueAt: latest(running.dueAt, until), chargedFrom: until };
   const isOpen = subscription.open.some(({ outcome }) => outcome === 'open');
-  if (isOpen && !subscription.terms.dunning.stack)
+  if (isOpen && !policyOf(subscription).stack)
     return [...skipped, created(uncharged(subscription, rest, 'missed'))];
   const others = nextPeriods(subscription, ({ dueAt }) => dueAt <= now, { after: running });
   return [...skipped, ...createFor(subscription, [rest, ...others], now, invoiceId)];

@@ -51,7 +51,7 @@ const item = (priceMinor: bigint) => ({ product: 'Tea', quantity: 1n, priceMinor
 const tea = item(1_000n);
 /** At six in the morning, in UTC. */
 const window = { from: '06:00', until: '06:01' };
-const policy: DunningPolicy = { ...monthlyPolicy, byClass: {}, tries: [1, 3], at: window };
+const policy: DunningPolicy = { ...monthlyPolicy, byClass: {}, emailDays: [], tries: [1, 3], at: window };
 const terms: SubscriptionTerms = {
   id: 'S',
   partyId: 'P',
@@ -453,7 +453,7 @@ describe('a failure', () => {
   });
 
   test('with a stack keeps each period, and tries the oldest first, one a day', () => {
-    const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 31, stack: true } });
+    const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 30, stack: true } });
     const life = new Life(stacked, failing(1)).until(at('2027-02-28T07:00'));
     expect([life.outcomes(), life.charges.length]).toEqual([['1 open', '2 open'], 1]);
     const now = at('2027-02-28T12:00');
@@ -474,7 +474,7 @@ describe('a failure', () => {
 
 describe('a stack whose final action is the end', () => {
   const stacked = termsWith({
-    dunning: { ...policy, tries: [], windowDays: 31, stack: true, finally: 'end' },
+    dunning: { ...policy, tries: [], windowDays: 30, stack: true, finally: 'end' },
   });
 
   test('closes all that is open', () => {

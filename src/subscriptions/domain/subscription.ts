@@ -8,7 +8,7 @@ import type { Currency } from '../../money.ts';
 import type { PaymentRef } from '../../recurring/domain/series.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { momentOnDay } from './day-window.ts';
-import type { DunningPolicy } from './dunning.ts';
+import { isHealedByTime, type Case, type DunningPolicy, type HealedByTime } from './dunning.ts';
 import {
   firstNumberOf,
   periodDates,
@@ -43,6 +43,8 @@ export type SubscriptionTerms = {
   readonly firstPeriod?: { readonly number: number; readonly startsOn: LocalDate };
   readonly catchUp: CatchUp;
   readonly dunning: DunningPolicy;
+  /** The policy of the shop that was asked for. Absent: the built-in one, which has no other version. */
+  readonly dunningPolicy?: string;
   /** If no card is there for the first charge after the trial. */
   readonly trialWithoutCard: DunningPolicy['finally'];
   readonly externalId?: string;
@@ -70,6 +72,10 @@ export type OpenPeriod = Period & {
   readonly bindingId?: string;
   readonly firstFailedAt?: Instant;
   readonly retries: number;
+  /** How many declines of each class are counted so far. */
+  readonly declines?: { readonly [Class in HealedByTime]?: number };
+  /** The version of its first failure. Absent: that of the subscription. */
+  readonly dunning?: DunningPolicy;
   readonly declineClass?: DeclineClass;
   readonly nextTryAt?: Instant;
   readonly givesUpAt?: Instant;
@@ -133,6 +139,8 @@ export type Subscription = {
   readonly scheduledItems?: readonly Item[];
   readonly change?: PendingChange;
   readonly changedOn?: number;
+  /** Other than that of the terms. `name` is the policy of the shop that it follows. */
+  readonly dunning?: { readonly name?: string; readonly policy: DunningPolicy };
   /** The last two. */
   readonly charges: readonly Charge[];
   readonly parkedFor?: ParkReason;
@@ -211,8 +219,17 @@ export type SubscriptionFact =
     }
   | { readonly type: 'items_changed'; readonly change: Change }
   | { readonly type: 'zone_changed'; readonly zone: string }
+  | {
+      readonly type: 'dunning_policy_changed';
+      readonly name?: string;
+      readonly policy: DunningPolicy;
+      /** By the merchant, with the periods that fail already. Otherwise only what fails from now on has the new version. */
+      readonly moved?: readonly MovedPeriod[];
+    }
   | { readonly type: 'subscription_parked'; readonly why: ParkReason }
   | { readonly type: 'subscription_unparked' };
+
+type MovedPeriod = { readonly number: number; readonly nextTryAt?: Instant; readonly givesUpAt?: Instant };
 
 const whileRunning = {
   period_created: 'running',
@@ -238,6 +255,7 @@ const whileRunning = {
   change_payment_taken_back: 'running',
   items_changed: 'running',
   zone_changed: 'running',
+  dunning_policy_changed: 'running',
   subscription_parked: 'running',
   subscription_unparked: 'running',
 } as const;
@@ -271,6 +289,7 @@ export const subscriptionLifecycle = {
     change_payment_taken_back: 'paused',
     items_changed: 'paused',
     zone_changed: 'paused',
+    dunning_policy_changed: 'paused',
     subscription_parked: 'paused',
     subscription_unparked: 'paused',
   },
@@ -291,6 +310,7 @@ export const subscriptionLifecycle = {
     change_payment_taken_back: 'unpaid',
     items_changed: 'unpaid',
     zone_changed: 'unpaid',
+    dunning_policy_changed: 'unpaid',
     subscription_parked: 'unpaid',
     subscription_unparked: 'unpaid',
   },
@@ -307,6 +327,23 @@ export const subscriptionLifecycle = {
     items_changed: 'ended',
   },
 } as const satisfies Record<Phase | 'absent', Partial<Record<SubscriptionFact['type'], Phase>>>;
+
+/** Of the periods that start to fail from now on. */
+export function policyOf({ terms, dunning }: Pick<Subscription, 'terms' | 'dunning'>): DunningPolicy {
+  return dunning?.policy ?? terms.dunning;
+}
+
+/** The policy of the shop that it follows. */
+export function policyNameOf({
+  terms,
+  dunning,
+}: Pick<Subscription, 'terms' | 'dunning'>): string | undefined {
+  return dunning ? dunning.name : terms.dunningPolicy;
+}
+
+export function policyOfPeriod(subscription: Subscription, period: OpenPeriod | undefined): DunningPolicy {
+  return period?.dunning ?? policyOf(subscription);
+}
 
 export function statusOf({ phase, open, latest }: Subscription): Status {
   if (phase !== 'running') return phase;
@@ -378,7 +415,7 @@ function retryOf(subscription: Subscription): Action | undefined {
   if (!oldest || oldest.charging !== undefined) return undefined;
   const { number, nextTryAt, givesUpAt } = oldest;
   if (nextTryAt !== undefined) {
-    const isStacked = subscription.charges.at(-1)?.number !== number && subscription.terms.dunning.stack;
+    const isStacked = subscription.charges.at(-1)?.number !== number && policyOf(subscription).stack;
     return { does: 'charge', number, at: isStacked ? afterToday(subscription, nextTryAt) : nextTryAt };
   }
   return givesUpAt === undefined ? undefined : { does: 'giveUp', number, at: givesUpAt };
@@ -393,7 +430,7 @@ function periodActionOf(subscription: Subscription): Action | undefined {
     if (isBlocked || !latest) return undefined;
     return { does: 'end', at: latest.endsAt, reason: endsAfter?.reason ?? 'finished' };
   }
-  if (phase !== 'running' || (isBlocked && !terms.dunning.stack)) return undefined;
+  if (phase !== 'running' || (isBlocked && !policyOf(subscription).stack)) return undefined;
   const at = terms.catchUp === 'all' ? afterToday(subscription, next.dueAt) : next.dueAt;
   return { does: 'createPeriod', at };
 }
@@ -458,6 +495,8 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     }
     case 'zone_changed':
       return before.schedule ? { ...before, schedule: { ...before.schedule, zone: fact.zone } } : before;
+    case 'dunning_policy_changed':
+      return afterPolicy(before, fact);
     case 'subscription_parked':
       return { ...before, parkedFor: fact.why };
     case 'subscription_unparked': {
@@ -685,7 +724,8 @@ function afterFailure(
   fact: SubscriptionFact & { type: 'charge_failed' },
   now: Instant,
 ): Subscription {
-  const after = withOpen(before, fact.number, (period) => failed(period, fact, now));
+  const policy = policyNameOf(before) === undefined ? undefined : policyOf(before);
+  const after = withOpen(before, fact.number, (period) => failed(period, fact, policy, now));
   return fact.isUnsent ? { ...after, charges: sentCharges(before, fact.number) } : after;
 }
 
@@ -714,10 +754,44 @@ function kept({ givesUpAt, isWished }: OpenPeriod) {
 function failed(
   period: OpenPeriod,
   { declineClass, nextTryAt, givesUpAt }: SubscriptionFact & { type: 'charge_failed' },
+  policy: DunningPolicy | undefined,
   now: Instant,
 ): OpenPeriod {
-  const isOurs = declineClass === 'configuration';
-  const { firstFailedAt = isOurs ? undefined : now } = period;
-  const retries = isOurs || period.firstFailedAt === undefined ? period.retries : period.retries + 1;
-  return { ...untried(period), retries, declineClass, ...defined({ firstFailedAt, nextTryAt, givesUpAt }) };
+  const after = { ...untried(period), declineClass, ...defined({ nextTryAt, givesUpAt }) };
+  if (declineClass === 'configuration') return after;
+  const { firstFailedAt, retries } = caseAfter(period, declineClass, now);
+  const { declines } = period;
+  const counted = isHealedByTime(declineClass)
+    ? { declines: { ...declines, [declineClass]: 1 + (declines?.[declineClass] ?? 0) } }
+    : {};
+  const first = period.firstFailedAt === undefined ? defined({ dunning: period.dunning ?? policy }) : {};
+  return { ...after, firstFailedAt, retries, ...counted, ...first };
+}
+
+/** With one more decline. */
+export function caseAfter(
+  { firstFailedAt, retries, declines }: OpenPeriod,
+  declineClass: DeclineClass,
+  now: Instant,
+): Case {
+  if (firstFailedAt === undefined) return { firstFailedAt: now, retries: 0, retriesOfClass: 0 };
+  const ofClass = isHealedByTime(declineClass) ? (declines?.[declineClass] ?? 0) : 0;
+  return { firstFailedAt, retries: retries + 1, retriesOfClass: ofClass };
+}
+
+/** A period that is at the bank has its next try from the outcome. */
+function afterPolicy(
+  before: Subscription,
+  { name, policy, moved = [] }: SubscriptionFact & { type: 'dunning_policy_changed' },
+): Subscription {
+  const after = { ...before, dunning: { policy, ...defined({ name }) } };
+  return moved.reduce<Subscription>(
+    (so, { number, ...times }) =>
+      withOpen(so, number, ({ nextTryAt: _, givesUpAt: __, ...period }) => ({
+        ...period,
+        ...times,
+        dunning: policy,
+      })),
+    after,
+  );
 }

@@ -107,16 +107,12 @@ const schedule: Codec<Schedule> = object({
   ends: optional(either('afterNumber', object({ afterNumber: wholeNumber }), object({ before: text }))),
 });
 
-const dayOfMonth: Codec<number | 'last'> = {
-  read: (stored) => (stored === 'last' ? stored : wholeNumber.read(stored)),
-  write: undefined,
-};
 const classRule: Codec<ClassRule> = object({
   tries: optional(list(wholeNumber)),
   maxTries: optional(wholeNumber),
-  onDays: optional(object({ days: list(dayOfMonth), within: wholeNumber })),
+  onDays: optional(object({ days: list(wholeNumber), within: wholeNumber })),
 });
-const dunning: Codec<DunningPolicy> = object({
+export const dunningPolicy: Codec<DunningPolicy> = object({
   name: text,
   version: wholeNumber,
   tries: list(wholeNumber),
@@ -130,8 +126,10 @@ const dunning: Codec<DunningPolicy> = object({
     }),
   ),
   windowDays: wholeNumber,
+  emailDays: optional(list(wholeNumber)),
   finally: finalAction,
   stack: optional(oneOf(true, false)),
+  trial: optional(object({ policy: text, percent: wholeNumber })),
 });
 
 export const subscriptionTerms: Codec<SubscriptionTerms> = object({
@@ -147,7 +145,8 @@ export const subscriptionTerms: Codec<SubscriptionTerms> = object({
   schedule: scheduleTerms,
   firstPeriod: optional(object({ number: wholeNumber, startsOn: text })),
   catchUp: oneOf('current', 'all', 'none'),
-  dunning,
+  dunning: dunningPolicy,
+  dunningPolicy: optional(text),
   trialWithoutCard: finalAction,
   externalId: optional(text),
   uniqueKey: optional(text),
@@ -172,6 +171,15 @@ const openPeriod: Codec<OpenPeriod> = object({
   bindingId: optional(text),
   firstFailedAt: optional(instant),
   retries: wholeNumber,
+  declines: optional(
+    object<NonNullable<OpenPeriod['declines']>>({
+      funds: optional(wholeNumber),
+      vague: optional(wholeNumber),
+      issuer: optional(wholeNumber),
+      technical: optional(wholeNumber),
+    }),
+  ),
+  dunning: optional(dunningPolicy),
   declineClass: optional(declineClass),
   nextTryAt: optional(instant),
   givesUpAt: optional(instant),
@@ -227,6 +235,9 @@ export const subscriptionState: Codec<SubscriptionState> = object({
   scheduledItems: optional(items),
   change: optional(pendingChange),
   changedOn: optional(wholeNumber),
+  dunning: optional(
+    object<NonNullable<Subscription['dunning']>>({ name: optional(text), policy: dunningPolicy }),
+  ),
   charges: list(
     object<Charge>({ number: wholeNumber, paymentId: text, at: instant, isWished: optional(oneOf(true)) }),
   ),
@@ -271,6 +282,13 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   change_payment_taken_back: { ofPeriod: wholeNumber, invoiceId: text, amountMinor: minorUnits },
   items_changed: { change },
   zone_changed: { zone: text },
+  dunning_policy_changed: {
+    name: optional(text),
+    policy: dunningPolicy,
+    moved: optional(
+      list(object({ number: wholeNumber, nextTryAt: optional(instant), givesUpAt: optional(instant) })),
+    ),
+  },
   subscription_parked: { why: parkReason },
   subscription_unparked: {},
 });

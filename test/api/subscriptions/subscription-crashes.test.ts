@@ -62,6 +62,17 @@ async function changesOf(id: string): Promise<string[]> {
 const captured = 'after approve_charge';
 const declined = 'after a commit';
 
+/** A version more each time, which the job takes before it charges. */
+let versions = 0;
+async function savePolicy(): Promise<void> {
+  versions += 1;
+  const saved = await world.service.call('PUT', '/v2/processing/shops/TEST/dunning-policies/gentle', {
+    token: world.merchant.apiKey,
+    body: { tries: [1], windowDays: 2 + (versions % 3) },
+  });
+  expect(saved.body).toMatchObject({ version: versions });
+}
+
 test.each([
   ['a charge that is captured', 49_900, { outcome: 'paid' }, ['captured'], 1, captured],
   ['a charge that is declined', insufficientFunds, { outcome: 'open' }, ['failed'], 0, declined],
@@ -74,9 +85,11 @@ test.each([
     // A card of its own, so that no failure of another charge makes this one wait.
     const customerId = await subscriptions.readyCustomer(merchant);
     const items = [{ product: 'Tea', price }];
-    const { id } = (await subscriptions.create(merchant, customerId, { items, every: 'P1W', trialDays: 1 }))
-      .body;
+    await savePolicy();
+    const agreed = { items, every: 'P1W', trialDays: 1, dunningPolicy: 'gentle' };
+    const { id } = (await subscriptions.create(merchant, customerId, agreed)).body;
     await run(world.service);
+    await savePolicy();
     world.service.clock.advance(1.5 * dayMs);
     fuse.set(died.length + 1);
     await run(mortal);
@@ -92,7 +105,8 @@ test.each([
       where,
     ).toEqual(payments);
     expect(await operationsOf(charged.invoiceID), where).toBe(booked);
-    const { openPeriods } = await subscriptions.get(merchant, id);
+    const { openPeriods, dunning } = await subscriptions.get(merchant, id);
+    expect(dunning, where).toEqual({ policy: 'gentle', version: versions });
     expect(
       openPeriods.filter(({ isCharging }: { isCharging: boolean }) => isCharging),
       where,

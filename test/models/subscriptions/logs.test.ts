@@ -86,6 +86,21 @@ test.each<[string, (kept: Kept) => Kept, RegExp]>([
     /and its next try is/,
   ],
   [
+    'a window of another length',
+    instead('charge_failed', (one) => [
+      { ...one, ...('givesUpAt' in one ? { givesUpAt: '2030-01-01T00:00:00.000000Z' } : {}) },
+    ]),
+    /and not with its policy/,
+  ],
+  [
+    'a policy that changes in the middle',
+    instead('charge_failed', (one) => [
+      one,
+      { type: 'dunning_policy_changed', policy: { windowDays: 1 }, moved: [{ ...one }] },
+    ]),
+    /and not with its policy/,
+  ],
+  [
     'a period after the last one',
     instead('subscription_started', (one) => [
       one,

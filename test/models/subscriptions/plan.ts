@@ -32,6 +32,8 @@ export type Act = { at: Micros } & (
   | { does: 'payerPaysChange' | 'takeBack' }
 );
 
+export type ClassPlan = { tries?: number[]; most?: number; paydays?: number[]; within?: number };
+
 export type Plan = {
   seed: number;
   zone: string;
@@ -46,6 +48,8 @@ export type Plan = {
   catchUp: 'current' | 'all' | 'none';
   tries: number[];
   windowDays: number;
+  /** What a class has of its own. After `technical`, days are counted from that failure. */
+  classes: { [Class in 'funds' | 'vague' | 'issuer' | 'technical']?: ClassPlan };
   finally: 'unpaid' | 'end' | 'pause';
   /** After all of them, every charge is captured. */
   answers: Answer[];
@@ -96,6 +100,7 @@ export function planFrom(seed: number): Plan {
   const startsAt = startOf(zone, firstDay + random(120)) + random(23) * hour + random(60) * minute;
   const endsAt = startsAt + lifeDays * dayLong;
   const isShort = 'days' in interval && interval.days === 7;
+  const windowDays = isShort ? pick(5, 5, 4, 2) : pick(26, 26, 19, 8);
   const isMonths = 'months' in interval;
   const outages = outagesIn(startsAt, random);
   const drawing = { startsAt, zone, random, pick };
@@ -114,8 +119,11 @@ export function planFrom(seed: number): Plan {
     price: 1_000 + random(9_000),
     ...(pick(false, false, false, true) ? { periods: 1 + random(12) } : {}),
     catchUp: pick('current', 'current', 'all', 'none'),
-    tries: isShort ? pick([1, 3], [2], [1, 2, 3, 4]) : pick([1, 3, 6, 10, 16, 23], [2, 4], [5]),
-    windowDays: isShort ? 5 : 26,
+    tries: (isShort ? pick([1, 3], [2], [1, 2, 3, 4]) : pick([1, 3, 6, 10, 16, 23], [2, 4], [5])).filter(
+      (day) => day <= windowDays,
+    ),
+    windowDays,
+    classes: classesFrom(windowDays, random, pick),
     finally: pick('unpaid', 'end', 'pause'),
     answers: [...arrears.answers, ...answersFrom(random, pick)],
     outages,
@@ -134,6 +142,25 @@ function startFrom(
   const isPaid = random(10) > 0;
   const firstPayment = { createdBefore: random(23 * 60) * minute, amount: pick(100, 5_000, 20_000), isPaid };
   return { acts: isPaid ? acts : [], firstPayment };
+}
+
+/** Drawn from the policy of the merchant, not from the one that comes with the product. */
+function classesFrom(
+  window: number,
+  random: (below: number) => number,
+  pick: <T>(...from: T[]) => T,
+): Plan['classes'] {
+  const classes: Plan['classes'] = {};
+  for (const name of ['funds', 'vague', 'issuer', 'technical'] as const) {
+    if (random(3) > 0) continue;
+    const tries = [1 + random(3), 4 + random(Math.max(1, window - 4))].filter((day) => day <= window);
+    classes[name] = {
+      ...(pick(true, false) ? { tries } : {}),
+      ...(pick(true, false) ? { most: random(5) } : {}),
+      ...(pick(true, false) ? { paydays: [1 + random(31), 1 + random(31)], within: 1 + random(6) } : {}),
+    };
+  }
+  return classes;
 }
 
 function outagesIn(startsAt: Micros, random: (below: number) => number): Plan['outages'] {

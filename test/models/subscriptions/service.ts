@@ -63,6 +63,16 @@ function termsOf(plan: Plan): SubscriptionTerms {
       version: 1,
       tries: plan.tries,
       at: window,
+      byClass: Object.fromEntries(
+        Object.entries(plan.classes).map(([name, { tries, most, paydays, within = 1 }]) => [
+          name,
+          {
+            ...(tries ? { tries } : {}),
+            ...(most === undefined ? {} : { maxTries: most }),
+            ...(paydays ? { onDays: { days: paydays, within } } : {}),
+          },
+        ]),
+      ),
       windowDays: plan.windowDays,
       finally: plan.finally,
     },

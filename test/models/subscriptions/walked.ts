@@ -1,12 +1,14 @@
 // The model: what a subscription does, written from the rules and not from the service. It finds periods by a walk over all days,
 // and what is overdue at each time at which anything can be due.
 import { dayLong, dayOf, hour, localDay, startOf, textOf, type Day, type Micros } from '../calendar.ts';
-import type { Act, Answer, Plan, Story } from './plan.ts';
+import type { Act, Answer, ClassPlan, Plan, Story } from './plan.ts';
 
 type Row = Story['rows'][number];
 type Unpaid = {
   row: Row;
   tries: number;
+  /** The answers that count, in order. */
+  answers: Answer[];
   failedAt?: Micros;
   tryAt?: Micros;
   giveUpAt?: Micros;
@@ -288,7 +290,7 @@ class Walk {
       const row = this.addRow(span, price - credit === 0 ? 'paid' : 'open', credit, share);
       if (row.outcome === 'paid') this.collected = credit;
       else {
-        const open: Unpaid = { row, tries: 0, isKnownFailed: false };
+        const open: Unpaid = { row, tries: 0, answers: [], isKnownFailed: false };
         this.unpaid.push(open);
         if (rest) open.tryAt = due;
         else this.charge(open, now);
@@ -363,17 +365,36 @@ class Walk {
     if (open.failedAt === undefined) open.failedAt = now;
     else open.tries += 1;
     open.giveUpAt = open.failedAt + this.plan.windowDays * dayLong;
-    const most = { funds: Infinity, technical: Infinity, vague: 3, issuer: 1 }[answer as 'funds'] ?? 0;
-    if (open.tries >= most) return;
-    const failedOn = localDay(this.zone, open.failedAt);
-    const today = localDay(this.zone, now);
-    const day = this.plan.tries.map((after) => failedOn + after).find((one) => one > today);
+    const day = this.dayOfNextTry(open, answer, now);
+    open.answers.push(answer);
     if (day === undefined) return;
     let at = this.momentOn(day);
     // The issuer's code makes them wait for a week.
     const earliest = answer === 'issuer' ? now + 7 * dayLong : 0;
     for (let later = day; at < earliest; later++) at = this.momentOn(later + 1);
     if (at < open.giveUpAt) open.tryAt = at;
+  }
+
+  /** Time heals four kinds of declines. The rest waits for a person. */
+  dayOfNextTry({ failedAt = 0, tries, answers }: Unpaid, answer: Answer, now: Micros): Day | undefined {
+    const usual = { funds: Infinity, technical: Infinity, vague: 3, issuer: 1 }[answer as 'funds'];
+    // The strictest network takes 15 attempts in 30 days, with the first one.
+    if (usual === undefined || tries >= 14) return undefined;
+    const own: ClassPlan = this.plan.classes[answer as 'funds'] ?? {};
+    if (answers.filter((one) => one === answer).length >= (own.most ?? usual)) return undefined;
+    const today = localDay(this.zone, now);
+    const from = answer === 'technical' && own.tries ? today : localDay(this.zone, failedAt);
+    const days = (own.tries ?? this.plan.tries).map((after) => this.payday(from + after, own));
+    return days.filter((one) => one > today).toSorted((a, b) => a - b)[0];
+  }
+
+  /** The first payday of the next days, or the day itself. Months that are too short have their payday on the last day. */
+  payday(day: Day, { paydays = [], within = 0 }: ClassPlan): Day {
+    for (let later = day; paydays.length > 0 && later <= day + within; later++) {
+      const { date, isLast } = dateOf(later);
+      if (paydays.some((wanted) => wanted === date || (isLast && wanted > date))) return later;
+    }
+    return day;
   }
 
   drop(open: Unpaid, outcome: string): void {
@@ -432,7 +453,7 @@ class Walk {
       const credit = Math.min(this.balance, price);
       const row = this.addRow(span, price === credit ? 'paid' : 'open', credit);
       if (row.outcome === 'paid') this.collected = credit;
-      else this.unpaid.push({ row, tries: 0, isKnownFailed: false, tryAt: due });
+      else this.unpaid.push({ row, tries: 0, answers: [], isKnownFailed: false, tryAt: due });
     }
   }
 

@@ -111,6 +111,10 @@ const noSubscription: Expected = {
   status: 404,
   body: { message: 'Subscription not found', hint: expect.any(String) },
 };
+const noDunningPolicy: Expected = {
+  status: 404,
+  body: { message: 'Dunning policy not found', hint: expect.any(String) },
+};
 const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found', hint: expect.any(String) } };
 const noFault: Expected = {
   status: 400,
@@ -156,6 +160,7 @@ const byTemplate = (own: Expected) => ({ own, foreign: noTemplate, unknown: noTe
 const suspendedShop = refusal('invalidShopStatus', 'Invalid shop status');
 const always = (answer: Expected) => ({ own: answer, foreign: answer, unknown: answer });
 const post = (url: string, body?: unknown): Request => ({ method: 'POST', url, body });
+const put = (url: string, body?: unknown): Request => ({ method: 'PUT', url, body });
 const remove = (url: string): Request => ({ method: 'DELETE', url });
 export const get = (url: string): Request => ({ method: 'GET', url });
 
@@ -772,6 +777,37 @@ export const expectations: Record<string, Row> = {
     toKey: always(noSubscription),
     toOtherTokens: unauthorized,
   },
+  listDunningPolicies: {
+    scope: 'subscriptions:read',
+    request: () => get('/v2/processing/shops/TEST/dunning-policies'),
+    toKey: always({ status: 200, body: [] }),
+    toOtherTokens: unauthorized,
+  },
+  getDunningPolicy: {
+    scope: 'subscriptions:read',
+    request: () => get('/v2/processing/shops/TEST/dunning-policies/gentle'),
+    toKey: always(noDunningPolicy),
+    toOtherTokens: unauthorized,
+  },
+  putDunningPolicy: {
+    scope: 'subscriptions:write',
+    request: () => put('/v2/processing/shops/TEST/dunning-policies/gentle', { tries: [1, 1], windowDays: 9 }),
+    toKey: always({
+      status: 400,
+      body: {
+        code: 'invalidDunningPolicy',
+        message: 'The dunning policy is not allowed',
+        hint: expect.any(String),
+      },
+    }),
+    toOtherTokens: unauthorized,
+  },
+  moveToDunningPolicy: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => put(`${subscriptionsUrl}/${invoiceId}/dunning-policy`, { policy: 'gentle' }),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
   createIdentity: {
     scope: 'identities:write',
     request: () => post('/wallet/v0/identities', { name: 'A', provider: 'test', class: 'person' }),
@@ -1085,6 +1121,12 @@ export const expectations: Record<string, Row> = {
   getPaymentsDeclines: {
     scope: 'payments:read',
     request: ({ shopId }) => get(`/v2/analytics/payments/declines?shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  getRecoveries: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/payments/recoveries?shopID=${shopId}&${sumTimes}&by=policy`),
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },

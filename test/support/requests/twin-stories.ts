@@ -86,6 +86,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     return answer;
   }
   const post = (url: string, body: unknown = {}) => send('POST', url, body);
+  const put = (url: string, body: unknown) => send('PUT', url, body);
   const made = new Map<string, number>();
   /** Creates it twice: the repeat has to find what the first request created. */
   async function create(url: string, body: Record<string, unknown>): Promise<any> {
@@ -212,6 +213,12 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   await post(`${subscriptionUrl}/preview`, change);
   await post(`${subscriptionUrl}/change`, change);
   await post(`${subscriptionUrl}/unchange`, undefined);
+  const policyUrl = `${processing}/shops/TEST/dunning-policies`;
+  const gentle = { tries: [2, 5], windowDays: 9, byClass: { funds: { onDays: [1, 15] } }, emailDays: [0] };
+  const trial = { policy: 'gentle', percent: 50 };
+  await put(`${policyUrl}/gentle`, gentle);
+  await put(`${policyUrl}/both`, { ...gentle, at: { from: '07:00', until: '08:00' }, trial });
+  await put(`${subscriptionUrl}/dunning-policy`, { policy: 'gentle' });
   // The bank declines this price.
   const unpaid = await create(`${processing}/subscriptions`, {
     customerID: customer.id,
@@ -283,6 +290,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     eventID: '1',
     limit: '10',
     shopID: 'TEST',
+    policyName: 'gentle',
     categoryID: '1',
     providerID: 'test',
     identityClassID: 'person',
@@ -291,6 +299,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     fromTime: new Date(startsAt).toISOString(),
     toTime: new Date(startsAt + 24 * 3_600_000).toISOString(),
     splitUnit: 'day',
+    by: 'policy',
   };
   await world.service.search.whenIdle();
   const { fromTime, toTime } = ids;

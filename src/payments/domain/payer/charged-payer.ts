@@ -10,7 +10,7 @@ import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import type { ChargeDecision, ChargeRefusal } from '../../../retry-rules/domain/may-charge.ts';
 import { isTaken, publicStatus, type Payment } from '../payment.ts';
 import type { ChargeableCustomer } from './chargeable-customer.ts';
-import type { ChargedAs, Payer } from './payer.ts';
+import type { ChargedAs, Payer, Retry } from './payer.ts';
 
 /** The series as it was evaluated, and the last word about the charge. */
 export type EvaluatedSeries = {
@@ -27,13 +27,23 @@ export type Contact = Pick<Payer, 'contactInfo' | 'redirectUrl'>;
 /** What networks call a payment of a series. */
 type NetworkNames = Pick<Approval, 'networkTransactionId' | 'networkIds'>;
 
+type Asked = {
+  readonly caller: Caller;
+  readonly contact: Contact;
+  /** Of a subscription that ends after a number of periods. */
+  readonly sequence?: InstalmentSequence;
+  readonly retry?: Retry;
+};
+
 /** `previous`: how the parent was approved, if it is another payment than the first. */
 export function payerOfParent(
-  asked: { readonly caller: Caller; readonly parent: PaymentRef; readonly contact: Contact },
+  asked: Asked & { readonly parent: PaymentRef },
   { series, token, decision, invoiceDecline }: EvaluatedSeries,
   previous: NetworkNames | undefined,
 ): Outcome<Payer, ChargeRefusal['code']> {
-  const { caller, parent, contact } = asked;
+  const { caller, parent, contact, retry } = asked;
+  // The payer paid the first one as they agreed. Which of a later agreement counts as its first is not known.
+  const { sequence = isRenewed(series) ? undefined : { number: series.chargesMade + 2 } } = asked;
   if (!decision.may) return refusalOf(decision, caller);
   return accept({
     type: 'recurrent',
@@ -43,21 +53,15 @@ export function payerOfParent(
     parent,
     warnings: decision.warnings,
     ...chainOf(series, previous),
-    // The payer paid the first one as they agreed. Which of a later agreement counts as its first is not known.
-    ...chargedAs(series, invoiceDecline, isRenewed(series) ? undefined : { number: series.chargesMade + 2 }),
+    ...chargedAs(series, invoiceDecline, sequence),
+    ...defined({ retry }),
     ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
     ...contact,
   });
 }
 
 export function payerOfCustomer(
-  asked: {
-    readonly caller: Caller;
-    readonly customerId: string;
-    readonly contact: Contact;
-    /** Of a subscription that ends after a number of periods. */
-    readonly sequence?: InstalmentSequence;
-  },
+  asked: Asked & { readonly customerId: string },
   {
     bindingId,
     token,
@@ -67,7 +71,7 @@ export function payerOfCustomer(
   }: NonNullable<ChargeableCustomer['card']>,
   { series, decision, invoiceDecline }: EvaluatedSeries,
 ): Outcome<Payer & { type: 'customer' }, ChargeRefusal['code']> {
-  const { caller, customerId, contact, sequence } = asked;
+  const { caller, customerId, contact, sequence, retry } = asked;
   if (!decision.may) return refusalOf(decision, caller);
   return accept({
     type: 'customer',
@@ -79,6 +83,7 @@ export function payerOfCustomer(
     warnings: decision.warnings,
     ...defined({ rootNetworkTransactionId: networkTransactionId, rootNetworkIds: networkIds }),
     ...chargedAs(series, invoiceDecline, sequence),
+    ...defined({ retry }),
     ...contact,
   });
 }

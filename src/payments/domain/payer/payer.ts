@@ -1,4 +1,5 @@
 // Who pays: a payer who is present with a card, or one who has consented to be charged later.
+import type { DeclineClass } from '../../../acquiring/domain/decline-class.ts';
 import type { ChargeReason, InstalmentSequence } from '../../../acquiring/domain/initiation.ts';
 import type { NetworkId } from '../../../acquiring/domain/references.ts';
 import type { CardDetails, PaymentSystem } from '../../../cards/domain/card.ts';
@@ -13,6 +14,20 @@ export type ChargedAs = {
   readonly sequence?: InstalmentSequence;
   /** The latest attempt to collect the invoice was declined for lack of funds. */
   readonly followsLackOfFunds?: true;
+  readonly retry?: Retry;
+};
+
+/** Of a period of a subscription, so that merchants can measure which retries recover how much. */
+export type Retry = {
+  /** 1: the first one after the first failure. */
+  readonly number: number;
+  /** Of the failure before it. */
+  readonly declineClass: DeclineClass;
+  /** Local days since the first failure. */
+  readonly days: number;
+  readonly localHour: number;
+  readonly policy: string;
+  readonly policyVersion: number;
 };
 
 export type Payer = {

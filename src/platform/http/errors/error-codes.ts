@@ -136,6 +136,10 @@ export const errorCatalogue = {
       message: 'The period cannot be charged or closed',
       advice: 'List the periods. The oldest `open` one is charged, and a `missed` one once none is open.',
     },
+    invalidDunningPolicy: {
+      message: 'The dunning policy is not allowed',
+      advice: 'The hint names the rule.',
+    },
     customerNotReady: {
       message: 'Specified customer is not ready',
       advice: 'Save a card for the customer first. A customer is `ready` once a binding has succeeded.',
@@ -358,6 +362,10 @@ export const errorCatalogue = {
     subscriptionNotFound: {
       message: 'Subscription not found',
       advice: 'Check the ID. `GET …/customers/{customerID}/subscriptions` lists those of a customer.',
+    },
+    dunningPolicyNotFound: {
+      message: 'Dunning policy not found',
+      advice: 'Check the name. `GET /v2/processing/shops/{shopID}/dunning-policies` lists those of a shop.',
     },
     webhookNotFound: {
       message: 'Webhook not found',

@@ -116,6 +116,26 @@ export async function summed<Row extends Columns, Body>(
   return read(deps, asked, { shopIds: idsOf(shops.value), sums, ...parts }, body);
 }
 
+/** Reads counts of rows over the whole range, of the shops that are asked for. */
+export async function recoveredOf<Row, Body>(
+  deps: SumDeps,
+  asked: Asked<SumAsked>,
+  readRows: (of: {
+    readonly partyId: string;
+    readonly shopIds: readonly string[];
+    readonly range: Range;
+  }) => Promise<Row[] | undefined>,
+  body: (rows: Row[]) => Body[],
+): Promise<Outcome<Sums<Body>, Problem>> {
+  const shops = await shopsOf(deps, asked);
+  const range = wholeRange(asked.query);
+  if (!shops.ok) return shops;
+  if (!range.ok) return range;
+  const { partyId } = asked.caller;
+  const of = { partyId, shopIds: idsOf(shops.value), range: range.value };
+  return fresh(deps, asked, () => readRows(of), body);
+}
+
 /** Reads sums of payouts, which are of a whole party, over the whole range. */
 export async function summedOfParty<Row extends Columns, Body>(
   deps: Pick<SumDeps, 'db' | 'payouts' | 'searchTurns'>,
@@ -171,8 +191,18 @@ async function read<Row extends Columns, Body>(
   body: (rows: Values<Row>[]) => Body[],
 ): Promise<Outcome<Sums<Body>, 'searchTooWide' | 'tooManyRequests'>> {
   const { sums, ...parts } = asked;
+  const readRows = () => readSums(db, sums, { partyId, ...parts });
+  return fresh({ db, searchTurns }, { caller: { partyId }, now }, readRows, body);
+}
+
+async function fresh<Row, Body>(
+  { db, searchTurns }: Pick<SumDeps, 'db' | 'searchTurns'>,
+  { caller: { partyId }, now }: Pick<Asked<unknown>, 'caller' | 'now'>,
+  readRows: () => Promise<Row[] | undefined>,
+  body: (rows: Row[]) => Body[],
+): Promise<Outcome<Sums<Body>, 'searchTooWide' | 'tooManyRequests'>> {
   const { asOf, isRebuilding } = await freshness(db, partyId, now);
-  const rows = await searchTurns.run(partyId, () => readSums(db, sums, { partyId, ...parts }));
+  const rows = await searchTurns.run(partyId, readRows);
   if (rows === 'busy') return refuse('tooManyRequests', { waitSeconds: 1 });
   if (!rows) return tooWide('It took more than two seconds. Send a shorter range of time.');
   return accept({ result: body(rows), asOf, ...defined({ rebuilding: isRebuilding ? true : undefined }) });
