@@ -148,13 +148,6 @@ export const subscriptionActions: readonly Action[] = [
       if (id === undefined) return undefined;
       const inDays = (days: number) => new Date(Date.parse(now()) + days * dayMs).toISOString();
       const openPeriods = chance.oneOf(['keepTrying', 'forgive']);
-      const items = [{ product: 'Other tea', price: chance.oneOf(prices), quantity: chance.oneOf([1, 3]) }];
-      const change = {
-        ...(chance.isTrue(0.9) ? { items } : {}),
-        when: chance.oneOf(['now', 'now', 'auto', 'nextPeriod']),
-        ...(chance.isTrue(0.2) ? { credit: 'none' } : {}),
-        ...(chance.isTrue(0.1) ? { timeZone: chance.oneOf(['UTC', 'Asia/Tokyo']) } : {}),
-      };
       const [verb, body] = chance.oneOf<[string, Record<string, unknown> | undefined]>([
         ['cancel', { when: chance.oneOf(['now', 'periodEnd', 'periodEnd']), by: 'payer' }],
         ['pause', { openPeriods }],
@@ -164,12 +157,6 @@ export const subscriptionActions: readonly Action[] = [
         ['resume', undefined],
         ['uncancel', undefined],
         ['links', undefined],
-        ['preview', change],
-        ['change', change],
-        ['change', change],
-        ['change', change],
-        ['change', { ...change, asOf: now() }],
-        ['unchange', undefined],
         ['periods/1/charge', { afterDays: chance.oneOf([0, 2]) }],
         ['periods/1/charge', { at: inDays(chance.oneOf([0.1, 1.5])) }],
         ['periods/1/close', { as: chance.oneOf(['forgiven', 'paidElsewhere']) }],
@@ -193,6 +180,25 @@ export const subscriptionActions: readonly Action[] = [
           body: { policy: name },
         };
       return { method: 'PUT', path: `${path}/${name}`, body: policy(chance) };
+    },
+  },
+  {
+    name: 'change the items',
+    weight: 1,
+    wish: (known, chance, now) => {
+      const id = recent(known.subscriptions, chance);
+      if (id === undefined) return undefined;
+      const items = [{ product: 'Other tea', price: chance.oneOf(prices), quantity: chance.oneOf([1, 3]) }];
+      const change = {
+        ...(chance.isTrue(0.9) ? { items } : {}),
+        when: chance.oneOf(['now', 'now', 'now', 'auto', 'nextPeriod']),
+        ...(chance.isTrue(0.2) ? { credit: 'none' } : {}),
+        ...(chance.isTrue(0.1) ? { timeZone: chance.oneOf(['UTC', 'Asia/Tokyo']) } : {}),
+        ...(chance.isTrue(0.2) ? { asOf: now() } : {}),
+      };
+      const verb = chance.oneOf(['preview', 'change', 'change', 'change', 'change', 'unchange']);
+      const body = verb === 'unchange' ? {} : { body: change };
+      return { method: 'POST', path: `${base}/subscriptions/${id}/${verb}`, ...body };
     },
   },
   {

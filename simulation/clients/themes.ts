@@ -138,6 +138,7 @@ export const subscriptions: Theme = {
   likelier: {
     subscribe: 2,
     'change a subscription': 3,
+    'change the items': 4,
     'look at subscriptions': 1,
     'save a dunning policy': 1,
     'look for an open period': 2,

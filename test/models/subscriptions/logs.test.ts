@@ -33,6 +33,14 @@ const without = (of: string) => instead(of, () => []);
 const outcome = (from: string, to: string) =>
   withPeriod((period) => (period.outcome === from ? { outcome: to } : {}));
 
+const withChange =
+  (change: (one: { chargeMinor: number; creditMinor: number }) => object) =>
+  (kept: Kept): Kept =>
+    changed(kept, (fact) => {
+      const made = fact['change'] as { chargeMinor: number; creditMinor: number } | undefined;
+      return made && made.chargeMinor > 0 ? { ...fact, change: { ...made, ...change(made) } } : fact;
+    });
+
 const some = Array.from({ length: 30 }, (_, life) => keptOf(planFrom(firstLife + life)));
 
 test.each<[string, (kept: Kept) => Kept, RegExp]>([
@@ -124,6 +132,27 @@ test.each<[string, (kept: Kept) => Kept, RegExp]>([
     }),
     /it is paid through/,
   ],
+  ['a change that is charged twice', twice('change_charge_started'), /is charged by .* again/],
+  ['a change that is made twice', twice('items_changed'), /a change (of period|gives|uses)|its credit is/],
+  [
+    'a change that costs less',
+    withChange(({ chargeMinor }) => ({ chargeMinor: chargeMinor - 1 })),
+    /costs .* and not/,
+  ],
+  [
+    'credit for more than was paid',
+    withChange(({ creditMinor }) => ({ creditMinor: creditMinor + 1_000_000 })),
+    /that was paid/,
+  ],
+  [
+    'credit that is given twice',
+    ({ row, ...kept }) => ({
+      ...kept,
+      row: { ...row, state: { ...row.state, creditMinor: 2 * (row.state.creditMinor ?? 0) } },
+    }),
+    /its credit is/,
+  ],
+  ['a change that is dropped twice', twice('change_dropped'), /that does not wait/],
   [
     'a second invoice',
     ({ row, ...kept }) => ({ ...kept, row: { ...row, invoices: [...row.invoices, 'other'] } }),
