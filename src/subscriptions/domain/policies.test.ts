@@ -103,6 +103,13 @@ test.each([
   expect(moved).toMatchObject([{ moved: [{ number: 1, nextTryAt: expect.stringMatching(next) }] }]);
 });
 
+test('a move to later hours makes no second try on the day of a charge', () => {
+  const life = lifeWith(Infinity).until(at('2027-02-01T12:00'));
+  const evening = { ...slow, tries: [1, 5], at: { from: '20:00', until: '20:01' } };
+  const moved = moving(life.subscription, { name: 'slow', policy: evening }, life.now);
+  expect(moved).toMatchObject([{ moved: [{ nextTryAt: expect.stringMatching('2027-02-05T20:00') }] }]);
+});
+
 test.each<[string, ChargeEnding, object]>([
   [
     'a card that is stopped',
