@@ -138,6 +138,16 @@ test('a mistake of the merchant is tried as before a move, and ends nothing', ()
   expect(statusOf(life.subscription)).toBe('pastDue');
 });
 
+test('a mistake after failures of the payer stays without an end', () => {
+  const mistake = { outcome: 'failed', declineClass: 'configuration' } as const;
+  const life = new Life(terms, (charge) => (charge === 1 ? declined : mistake)).until(at('2027-02-01T12:00'));
+  const [open] = life.subscription.open;
+  expect([open?.firstFailedAt, open?.givesUpAt]).toEqual([start, undefined]);
+  expect(moving(life.subscription, { name: 'slow', policy: slow }, life.now)).toMatchObject([
+    { moved: [{ number: 1, nextTryAt: open?.nextTryAt }] },
+  ]);
+});
+
 test('a period at the bank has its next try by the new policy', () => {
   const life = new Life(terms, () => undefined).until(start).until(at('2027-01-31T07:00'));
   const [open] = life.subscription.open;
