@@ -82,7 +82,7 @@ export const putDunningPolicy = endpoint({
   method: 'PUT',
   path,
   tag,
-  summary: 'Save a dunning policy',
+  summary: 'Save a policy',
   description: 'Other content makes a new version. Subscriptions have it from their next period on.',
   params: PolicyPath,
   body: PolicyParams,

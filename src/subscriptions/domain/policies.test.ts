@@ -103,6 +103,13 @@ test.each([
   expect(moved).toMatchObject([{ moved: [{ number: 1, nextTryAt: expect.stringMatching(next) }] }]);
 });
 
+test('a move to later hours makes no second try on the day of a charge', () => {
+  const life = lifeWith(Infinity).until(at('2027-02-01T12:00'));
+  const evening = { ...slow, tries: [1, 5], at: { from: '20:00', until: '20:01' } };
+  const moved = moving(life.subscription, { name: 'slow', policy: evening }, life.now);
+  expect(moved).toMatchObject([{ moved: [{ nextTryAt: expect.stringMatching('2027-02-05T20:00') }] }]);
+});
+
 test.each<[string, ChargeEnding, object]>([
   [
     'a card that is stopped',
@@ -129,6 +136,16 @@ test('a mistake of the merchant is tried as before a move, and ends nothing', ()
   expect(life.subscription.open).toMatchObject([{ nextTryAt: before }]);
   life.until(at('2027-03-20T00:00'));
   expect(statusOf(life.subscription)).toBe('pastDue');
+});
+
+test('a mistake after failures of the payer stays without an end', () => {
+  const mistake = { outcome: 'failed', declineClass: 'configuration' } as const;
+  const life = new Life(terms, (charge) => (charge === 1 ? declined : mistake)).until(at('2027-02-01T12:00'));
+  const [open] = life.subscription.open;
+  expect([open?.firstFailedAt, open?.givesUpAt]).toEqual([start, undefined]);
+  expect(moving(life.subscription, { name: 'slow', policy: slow }, life.now)).toMatchObject([
+    { moved: [{ number: 1, nextTryAt: open?.nextTryAt }] },
+  ]);
 });
 
 test('a period at the bank has its next try by the new policy', () => {

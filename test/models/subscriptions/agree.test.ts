@@ -73,6 +73,29 @@ describe('a service is found that', () => {
     ['forgets the anchor', ({ startsAt }) => ({ startsAt: startsAt + dayLong })],
     ['forgets the trial', () => ({ trialDays: 0 })],
     ['ends a day later', ({ windowDays }) => ({ windowDays: windowDays + 1, tries: [1] })],
+    [
+      'gives up a day too early',
+      ({ windowDays, tries }) => ({
+        windowDays: Math.max(1, windowDays - 1),
+        tries: tries.filter((day) => day < windowDays),
+        classes: {},
+      }),
+    ],
+    ['passes over what a class has of its own', () => ({ classes: {} })],
+    [
+      'passes over paydays',
+      ({ classes }) => ({
+        classes: Object.fromEntries(
+          Object.entries(classes).map(([name, { paydays: _, ...rule }]) => [name, rule]),
+        ),
+      }),
+    ],
+    [
+      'counts the tries of a class as those of another',
+      ({ classes: { vague, ...classes } }) => ({
+        classes: { ...classes, ...(vague ? { issuer: vague } : {}) },
+      }),
+    ],
     ['tries on other days', ({ tries }) => ({ tries: tries.slice(0, 1) })],
     ['catches up all', () => ({ catchUp: 'all' })],
     ['catches up nothing', () => ({ catchUp: 'none' })],
@@ -127,7 +150,10 @@ describe('a service is found that', () => {
   });
 
   test('loses a period', () => {
-    const lost = telling(({ rows }) => ({ rows: rows.filter(({ number }) => number !== 2) }));
+    // A later one shows the gap.
+    const lost = telling(({ rows }) =>
+      rows.length < 3 ? {} : { rows: rows.filter(({ number }) => number !== 2) },
+    );
     expect(lost).toBe('period 3 follows 1');
   });
 
