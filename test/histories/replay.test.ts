@@ -134,6 +134,10 @@ const factTypes = {
     zone_changed: true,
     subscription_parked: true,
     subscription_unparked: true,
+    charge_announced: true,
+    announcement_ended: true,
+    payer_reminded: true,
+    duties_changed: true,
   }),
   shop_top_up: namesIn<TopUpFact['type']>({ shop_topped_up: true, top_up_reversed: true }),
   identity: namesIn<IdentityFact['type']>({

@@ -7,6 +7,7 @@ import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Currency } from '../../money.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { momentOnDay } from './day-window.ts';
+import type { Announcement, Duties } from './duties/terms.ts';
 import type { DunningPolicy } from './dunning.ts';
 import {
   firstNumberOf,
@@ -68,6 +69,8 @@ export type OpenPeriod = Period & {
   readonly declineClass?: DeclineClass;
   readonly nextTryAt?: Instant;
   readonly givesUpAt?: Instant;
+  /** How many emails about its failure were written. */
+  readonly lettersWritten?: number;
 };
 
 /** A change that takes effect when its invoice is paid. */
@@ -118,6 +121,14 @@ export type Subscription = {
   readonly charges: readonly { readonly number: number; readonly paymentId: string; readonly at: Instant }[];
   readonly parkedFor?: ParkReason;
   readonly endedFor?: EndReason;
+  /** Of the next charge that needs one, or of the latest. */
+  readonly announcement?: Announcement;
+  /** What a full period costs, as the payer knows it. Absent: as at the start. */
+  readonly knownPriceMinor?: bigint;
+  /** When the payer last had an email about a declined charge. */
+  readonly declinedAt?: Instant;
+  /** As the shop had them at the latest charge. */
+  readonly duties?: Duties;
 };
 
 /** Without a time, a person ends it. */
@@ -135,6 +146,8 @@ export type SubscriptionFact =
       readonly number: number;
       readonly paymentId: string;
       readonly bindingId?: string;
+      /** The shop charges without the announcement that is due. */
+      readonly isUnannounced?: true;
     }
   | {
       readonly type: 'charge_postponed';
@@ -169,7 +182,11 @@ export type SubscriptionFact =
   | { readonly type: 'items_changed'; readonly change: Change }
   | { readonly type: 'zone_changed'; readonly zone: string }
   | { readonly type: 'subscription_parked'; readonly why: ParkReason }
-  | { readonly type: 'subscription_unparked' };
+  | { readonly type: 'subscription_unparked' }
+  | { readonly type: 'charge_announced'; readonly announcement: Announcement }
+  | { readonly type: 'announcement_ended'; readonly number: number; readonly as: 'accepted' | 'refused' }
+  | { readonly type: 'payer_reminded'; readonly number: number; readonly letter: number }
+  | { readonly type: 'duties_changed'; readonly duties: Duties };
 
 const whileRunning = {
   period_created: 'running',
@@ -193,6 +210,10 @@ const whileRunning = {
   zone_changed: 'running',
   subscription_parked: 'running',
   subscription_unparked: 'running',
+  charge_announced: 'running',
+  announcement_ended: 'running',
+  payer_reminded: 'running',
+  duties_changed: 'running',
 } as const;
 
 /** All allowed transitions. Any other is a bug. */
@@ -223,6 +244,10 @@ export const subscriptionLifecycle = {
     zone_changed: 'paused',
     subscription_parked: 'paused',
     subscription_unparked: 'paused',
+    charge_announced: 'paused',
+    announcement_ended: 'paused',
+    payer_reminded: 'paused',
+    duties_changed: 'paused',
   },
   unpaid: {
     charge_started: 'unpaid',
@@ -240,6 +265,9 @@ export const subscriptionLifecycle = {
     zone_changed: 'unpaid',
     subscription_parked: 'unpaid',
     subscription_unparked: 'unpaid',
+    charge_announced: 'unpaid',
+    announcement_ended: 'unpaid',
+    duties_changed: 'unpaid',
   },
   // What was at the bank is finished.
   ended: {
@@ -394,6 +422,11 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'change_dropped':
     case 'items_changed':
       return afterChange(before, fact, now);
+    case 'charge_announced':
+    case 'announcement_ended':
+    case 'payer_reminded':
+    case 'duties_changed':
+      return afterDuty(before, fact, now);
     default:
       return afterPeriodFact(before, fact, now);
   }
@@ -436,7 +469,44 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
   }
 }
 
-type PeriodFact = Extract<LaterFact, { number: number } | { period: Period }>;
+type DutyFact = Extract<
+  LaterFact,
+  { type: 'charge_announced' | 'announcement_ended' | 'payer_reminded' | 'duties_changed' }
+>;
+
+function afterDuty(before: Subscription, fact: DutyFact, now: Instant): Subscription {
+  switch (fact.type) {
+    case 'charge_announced':
+      return {
+        ...before,
+        announcement: { ...fact.announcement, announcedAt: now },
+        knownPriceMinor: fact.announcement.priceMinor,
+      };
+    case 'announcement_ended': {
+      const { announcement } = before;
+      if (announcement?.number !== fact.number) return before;
+      const ended = { ...announcement, [fact.as === 'accepted' ? 'acceptedAt' : 'refusedAt']: now };
+      const open = before.open.map((period) => afterAccepted(period, ended));
+      return { ...before, announcement: ended, open };
+    }
+    case 'payer_reminded':
+      return withOpen(before, fact.number, (period) => ({
+        ...period,
+        lettersWritten: fact.letter + 1,
+      }));
+    case 'duties_changed':
+      return { ...before, duties: fact.duties };
+  }
+}
+
+/** A charge that waits for its announcement follows it in time. */
+function afterAccepted(period: OpenPeriod, { number, acceptedAt, leadMs }: Announcement): OpenPeriod {
+  const isWaiting = period.nextTryAt !== undefined && period.declineClass === undefined;
+  if (period.number !== number || acceptedAt === undefined || !isWaiting) return period;
+  return { ...period, nextTryAt: later(period.dueAt, laterBy(acceptedAt, leadMs)) };
+}
+
+type PeriodFact = Exclude<Extract<LaterFact, { number: number } | { period: Period }>, DutyFact>;
 
 function afterPeriodFact(
   before: Subscription,
@@ -578,7 +648,8 @@ function afterFailure(
   now: Instant,
 ): Subscription {
   const after = withOpen(before, fact.number, (period) => failed(period, fact, now));
-  return fact.isUnsent ? { ...after, charges: sentCharges(before, fact.number) } : after;
+  const told = isDeclineToTell(before, fact, now) ? { ...after, declinedAt: now } : after;
+  return fact.isUnsent ? { ...told, charges: sentCharges(before, fact.number) } : told;
 }
 
 /** Without the one in progress. */
@@ -604,5 +675,18 @@ function failed(
   const isOurs = declineClass === 'configuration';
   const { firstFailedAt = isOurs ? undefined : now } = period;
   const retries = isOurs || period.firstFailedAt === undefined ? period.retries : period.retries + 1;
-  return { ...untried(period), retries, declineClass, ...defined({ firstFailedAt, nextTryAt, givesUpAt }) };
+  const lettersWritten = period.lettersWritten ?? (isOurs ? undefined : 1);
+  const state = defined({ firstFailedAt, nextTryAt, givesUpAt, lettersWritten });
+  return { ...untried(period), retries, declineClass, ...state };
+}
+
+/** The first one of a period. Several within a day are one email, and a mistake of the merchant's or of Mandate's is none. */
+export function isDeclineToTell(
+  { open, declinedAt }: Subscription,
+  { number, declineClass }: SubscriptionFact & { type: 'charge_failed' },
+  now: Instant,
+): boolean {
+  const wasTold = open.some((period) => period.number === number && period.lettersWritten !== undefined);
+  const isRecent = declinedAt !== undefined && now < laterBy(declinedAt, 24 * 3_600_000);
+  return declineClass !== 'configuration' && !wasTold && !isRecent;
 }

@@ -17,6 +17,7 @@ import {
 import { cart } from '../../invoices/store/codec.ts';
 import { declineClass } from '../../recurring/store/codec.ts';
 import type { Every } from '../../retry-rules/domain/periods.ts';
+import type { Announcement, Duties } from '../domain/duties/terms.ts';
 import type { DayWindow } from '../domain/day-window.ts';
 import type { ClassRule, DunningPolicy } from '../domain/dunning.ts';
 import type { PeriodDates, Schedule, ScheduleTerms } from '../domain/schedule.ts';
@@ -42,6 +43,12 @@ export const periodOutcome: Codec<Period['outcome']> = oneOf(
   'missed',
 );
 export { cart as periodLines };
+export const announcementReason: Codec<Announcement['why']> = oneOf(
+  'trialEnding',
+  'newPrice',
+  'rareCharge',
+  'eachCharge',
+);
 
 const taxMode: Codec<NonNullable<Item['taxMode']>> = object({
   type: oneOf('InvoiceLineTaxVAT'),
@@ -129,6 +136,7 @@ const dunning: Codec<DunningPolicy> = object({
   windowDays: wholeNumber,
   finally: finalAction,
   stack: optional(oneOf(true, false)),
+  letters: optional(list(wholeNumber)),
 });
 
 export const subscriptionTerms: Codec<SubscriptionTerms> = object({
@@ -170,6 +178,7 @@ const openPeriod: Codec<OpenPeriod> = object({
   declineClass: optional(declineClass),
   nextTryAt: optional(instant),
   givesUpAt: optional(instant),
+  lettersWritten: optional(wholeNumber),
 });
 const change: Codec<Change> = object({
   period: wholeNumber,
@@ -190,6 +199,22 @@ const endReason = oneOf(
   'firstPaymentMissing',
   'disputed',
 );
+const announcement: Codec<Announcement> = object({
+  number: wholeNumber,
+  why: announcementReason,
+  priceMinor: minorUnits,
+  leadMs: wholeNumber,
+  version: wholeNumber,
+  by: oneOf('email', 'webhook', 'none'),
+  announcedAt: optional(instant),
+  acceptedAt: optional(instant),
+  refusedAt: optional(instant),
+});
+const duties: Codec<Duties> = object({
+  announceEachHours: optional(wholeNumber),
+  emailsBy: optional(oneOf('service', 'merchant')),
+  chargeUnannounced: optional(oneOf(true, false)),
+});
 const parkReason = oneOf('moreThanTwoChargesADay', 'periodAhead');
 const pauseMembers = { by: oneOf('payer', 'merchant', 'dunning'), resumesAt: optional(instant) };
 
@@ -213,6 +238,10 @@ export const subscriptionState: Codec<SubscriptionState> = object({
   charges: list(object({ number: wholeNumber, paymentId: text, at: instant })),
   parkedFor: optional(parkReason),
   endedFor: optional(endReason),
+  announcement: optional(announcement),
+  knownPriceMinor: optional(minorUnits),
+  declinedAt: optional(instant),
+  duties: optional(duties),
 });
 
 export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
@@ -220,7 +249,12 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   subscription_started: { schedule },
   period_created: { period },
   missed_period_charged: { number: wholeNumber, invoiceId: text },
-  charge_started: { number: wholeNumber, paymentId: text, bindingId: optional(text) },
+  charge_started: {
+    number: wholeNumber,
+    paymentId: text,
+    bindingId: optional(text),
+    isUnannounced: optional(oneOf(true)),
+  },
   charge_postponed: { number: wholeNumber, until: optional(instant), why: text },
   charge_failed: {
     number: wholeNumber,
@@ -246,4 +280,8 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   zone_changed: { zone: text },
   subscription_parked: { why: parkReason },
   subscription_unparked: {},
+  charge_announced: { announcement },
+  announcement_ended: { number: wholeNumber, as: oneOf('accepted', 'refused') },
+  payer_reminded: { number: wholeNumber, letter: wholeNumber },
+  duties_changed: { duties },
 });
