@@ -20,6 +20,7 @@ import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
 import type { Exports } from '../search/exports/port.ts';
+import type { PayerEmails } from '../subscriptions/payer-emails.ts';
 import type { PageTokens } from '../search/page-tokens.ts';
 import type { Turns } from '../search/turns.ts';
 import type { TimelineSources } from '../timeline/port.ts';
@@ -51,6 +52,7 @@ export type AppContext = {
   readonly charging: Charging;
   readonly consents: Consents;
   readonly receipts: Receipts;
+  readonly payerEmails: PayerEmails;
   /** The pages on which payers agree to new terms. */
   readonly consentLinks: ConsentLinks;
   /** Limits, fees and providers of payouts. */

@@ -28,6 +28,7 @@ import {
   openPeriod,
   type NewIds,
 } from './domain/commands.ts';
+import { dutyDue } from './domain/duties/duties.ts';
 import {
   nextAction,
   type Action,
@@ -41,9 +42,12 @@ import {
   restSubscription,
   type StoredSubscription,
 } from './store/subscriptions.ts';
+import { dutiesOf, dutyFacts, heardOfAnnouncement, heldUnannounced, type DutyDeps } from './duty-steps.ts';
+import type { PayerEmails } from './payer-emails.ts';
 import { wakeTimeOf, writeFacts } from './write-facts.ts';
 
-export type SubscriptionJobDeps = StartPaymentDeps & { readonly ids: Ids };
+export type SubscriptionJobDeps = StartPaymentDeps &
+  Pick<DutyDeps, 'isAcknowledged'> & { readonly ids: Ids; readonly payerEmails: PayerEmails };
 
 /** More things that are due at once are left to the next run. */
 const maxTurns = 20;
@@ -76,15 +80,18 @@ async function takeTurn(
   };
   const next = nextAction(subscription);
   const isDue = next !== undefined && next.at <= now;
+  const duty = isDue ? undefined : dutyDue(subscription, now);
   // Before the look: a payment that ends after it wakes the subscription again. What is due keeps its lease, and its failures count.
-  if (!isDue) await rescheduleSubscription(db, stored, wakeTimeOf(subscription, now));
-  const heard = await heardOf(deps, subscription, now);
+  if (!isDue && !duty) await rescheduleSubscription(db, stored, wakeTimeOf(subscription, now));
+  const heard = await heardOf(deps, stored, isDue || duty !== undefined, now);
   const end = async (turn: (tx: Database) => Promise<Turn>) => {
     const done = await allOrNothing(db, turn);
     if (done === 'versionConflict') return 'again';
     return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
   };
   if (heard.length > 0) return end((tx) => write(tx, stored, heard, now, deps));
+  if (duty)
+    return end(async (tx) => write(tx, stored, await dutyFacts(tx, stored, duty, now, deps), now, deps));
   if (!isDue) return rest();
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
@@ -113,11 +120,17 @@ function startsCharge({ does }: Action): boolean {
 /** What others have done since the last look: the bank, the payer, and who changed the customer's cards. */
 async function heardOf(
   deps: SubscriptionJobDeps,
-  subscription: Subscription,
+  stored: StoredSubscription,
+  acts: boolean,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
+  const { subscription } = stored;
   const ended = await endOfOldest(deps, subscription, now);
-  return ended.length > 0 ? ended : heardOfCard(deps.db, subscription, now);
+  if (ended.length > 0) return ended;
+  const ofCard = await heardOfCard(deps.db, subscription, now);
+  if (ofCard.length > 0) return ofCard;
+  const announced = await heardOfAnnouncement(deps, subscription);
+  return announced.length > 0 || !acts ? announced : dutiesOf(deps, subscription);
 }
 
 async function heardOfCard(
@@ -189,7 +202,7 @@ async function doNext(
 ): Promise<Turn> {
   const { subscription } = stored;
   const ids = await idsFor(tx, subscription, next, deps);
-  const facts = decideWake(subscription, now, ids);
+  const facts = await heldUnannounced(tx, stored, decideWake(subscription, now, ids), now, deps);
   const begun = await writeFacts(tx, stored, facts, now, deps);
   if (!begun) return 'versionConflict';
   if (begun.isPaying) return refuse('subscriptionChargePending');

@@ -13,6 +13,8 @@ import {
   type Subscription,
   type SubscriptionFact,
 } from './domain/subscription.ts';
+import { nextDuty, nextLook } from './domain/duties/duties.ts';
+import type { PayerEmails } from './payer-emails.ts';
 import { storeFacts, type StoredSubscription } from './store/subscriptions.ts';
 
 /** Longer than a retry schedule, so that a payer can still pay what is unpaid. */
@@ -21,11 +23,22 @@ const invoiceLifeMs = 400 * 24 * 3_600_000;
 const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
 
 export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | undefined {
-  const next = nextAction(subscription)?.at;
+  const next = earliestOf(
+    nextAction(subscription)?.at,
+    nextDuty(subscription)?.at,
+    nextLook(subscription, now),
+  );
   const [oldest] = subscription.open;
   if (!oldest) return next;
   const look = laterBy(now, oldest.charging === undefined ? looksMs.unpaid : looksMs.charging);
   return next === undefined || (oldest.charging !== undefined && look < next) ? look : next;
+}
+
+function earliestOf(...times: readonly (Instant | undefined)[]): Instant | undefined {
+  return times
+    .filter((at) => at !== undefined)
+    .toSorted()
+    .at(0);
 }
 
 type Written = StoredSubscription & {
@@ -36,6 +49,7 @@ type Written = StoredSubscription & {
 export type WriteDeps = {
   readonly merchants: Merchants;
   readonly charging: Pick<Charging, 'obligationEnded'>;
+  readonly payerEmails: Pick<PayerEmails, 'write'>;
 };
 
 /** Within a transaction. Undefined on a version conflict: the caller starts again. */
@@ -44,13 +58,14 @@ export async function writeFacts(
   before: StoredSubscription,
   facts: readonly SubscriptionFact[],
   at: Instant,
-  { merchants, charging }: WriteDeps,
+  { merchants, charging, payerEmails }: WriteDeps,
 ): Promise<Written | undefined> {
   if (facts.length === 0) return before;
   const now = latest(at, before.changedAt);
   const after = evolveAll(before.subscription, facts, now);
   const written = await storeFacts(tx, before, facts, { after, wakeAt: wakeTimeOf(after, now), now });
   if (!written) return undefined;
+  await payerEmails.write(tx, before, facts, now);
   // A payment locks the series of its card first, and then its invoice.
   for (const invoiceId of endedObligations(before.subscription, facts))
     await endObligation(tx, { partyId: after.terms.partyId, invoiceId }, charging, now);

@@ -18,6 +18,8 @@ import { accessTokens } from '../../platform/keys/access-token.ts';
 import { openMailServer } from '../../platform/mail/mail-server.ts';
 import { exportSources } from '../sources/export-sources.ts';
 import { openExports } from '../../search/exports/port.ts';
+import { checkoutLinkOf } from '../../checkout/domain/checkout-request.ts';
+import { openPayerEmails } from '../../subscriptions/payer-emails.ts';
 import { openReceipts } from '../../receipts/receipts.ts';
 import { openCharging } from '../../recurring/charging.ts';
 import { openConsentSeals } from '../../recurring/consent-seal.ts';
@@ -56,11 +58,20 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
   });
   const charging = openCharging({ cards, receipts });
   const consents = openConsents({ cards, seals, receipts });
+  const tokens = accessTokens(keyring, clock);
   return {
     livemode,
     metrics,
     cards,
-    tokens: accessTokens(keyring, clock),
+    tokens,
+    payerEmails: openPayerEmails({ consents, sendsEmail }),
+    emailLinks: {
+      cancelUrlOf: seals.revokeUrlOf,
+      payUrlOf: ({ partyId, invoiceId }: { partyId: string; invoiceId: string }) => {
+        const token = tokens.issue({ kind: 'invoice', entityId: invoiceId, partyId });
+        return checkoutLinkOf(publicUrl(), { invoiceId, token });
+      },
+    },
     templateTokens: openTemplateTokens({ lookups, keyring }),
     merchants,
     answers: idempotency(database, keyring),

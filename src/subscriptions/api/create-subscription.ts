@@ -21,6 +21,7 @@ import { decideCreate } from '../domain/commands.ts';
 import { usualPolicy } from '../domain/dunning.ts';
 import { sumOf } from '../domain/proration.ts';
 import { evolve, evolveAll, nextAction, type SubscriptionTerms } from '../domain/subscription.ts';
+import type { PayerEmails } from '../payer-emails.ts';
 import { findSubscriptionByExternalId, storeNewSubscription } from '../store/subscriptions.ts';
 import {
   itemsOf,
@@ -37,6 +38,7 @@ type Deps = {
   readonly customers: Customers;
   readonly charging: Charging;
   readonly consents: Consents;
+  readonly payerEmails: PayerEmails;
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
 
@@ -102,10 +104,15 @@ async function make(
   if (!agreed.ok) return agreed;
   const [created, ...others] = decision.value;
   if (!created) throw new Error('A subscription is created by a fact.');
-  const subscription = evolveAll(evolve(undefined, created, now), others, now);
+  const before = evolve(undefined, created, now);
+  const subscription = evolveAll(before, others, now);
   const wakeAt = nextAction(subscription)?.at;
-  if (!(await storeNewSubscription(db, subscription, decision.value, wakeAt, fingerprint)))
-    return 'externalIdTaken';
+  const isStored = await db.transaction(async (tx) => {
+    if (!(await storeNewSubscription(tx, subscription, decision.value, wakeAt, fingerprint))) return false;
+    await deps.payerEmails.write(tx, { subscription: before, version: 0 }, others, now);
+    return true;
+  });
+  if (!isStored) return 'externalIdTaken';
   db.afterCommit(() => jobs.wake());
   return accept(subscriptionBody(subscription));
 }

@@ -5,9 +5,10 @@ import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import { defined } from '../../defined.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Currency } from '../../money.ts';
+import type { Duties } from '../../recurring/domain/settings.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { momentOnDay } from './day-window.ts';
-import type { Announcement, Duties } from './duties/terms.ts';
+import type { Announcement } from './duties/terms.ts';
 import type { DunningPolicy } from './dunning.ts';
 import {
   firstNumberOf,

@@ -15,9 +15,9 @@ import {
   type Members,
 } from '../../platform/database/codec.ts';
 import { cart } from '../../invoices/store/codec.ts';
-import { declineClass } from '../../recurring/store/codec.ts';
+import { declineClass, duties } from '../../recurring/store/codec.ts';
 import type { Every } from '../../retry-rules/domain/periods.ts';
-import type { Announcement, Duties } from '../domain/duties/terms.ts';
+import type { Announcement } from '../domain/duties/terms.ts';
 import type { DayWindow } from '../domain/day-window.ts';
 import type { ClassRule, DunningPolicy } from '../domain/dunning.ts';
 import type { PeriodDates, Schedule, ScheduleTerms } from '../domain/schedule.ts';
@@ -189,7 +189,7 @@ const change: Codec<Change> = object({
   invoiceId: optional(text),
 });
 
-const endReason = oneOf(
+export const endReason = oneOf(
   'payer',
   'merchant',
   'consentEnded',
@@ -209,11 +209,6 @@ const announcement: Codec<Announcement> = object({
   announcedAt: optional(instant),
   acceptedAt: optional(instant),
   refusedAt: optional(instant),
-});
-const duties: Codec<Duties> = object({
-  announceEachHours: optional(wholeNumber),
-  emailsBy: optional(oneOf('service', 'merchant')),
-  chargeUnannounced: optional(oneOf(true, false)),
 });
 const parkReason = oneOf('moreThanTwoChargesADay', 'periodAhead');
 const pauseMembers = { by: oneOf('payer', 'merchant', 'dunning'), resumesAt: optional(instant) };

@@ -93,6 +93,11 @@ export function nextDuty(subscription: Subscription): Duty | undefined {
   return announcement.at <= reminder.at ? announcement : reminder;
 }
 
+export function dutyDue(subscription: Subscription, now: Instant): Duty | undefined {
+  const duty = nextDuty(subscription);
+  return duty && duty.at <= now ? duty : undefined;
+}
+
 function announcementDue(subscription: Subscription): Duty | undefined {
   const { phase, open, terms } = subscription;
   if (phase !== 'running') return undefined;

@@ -1,15 +1,5 @@
-// What a shop says about duties towards the payer, and the announcement of a charge.
+// The announcement of a charge, and how it has reached the payer.
 import type { Instant } from '../../../clock.ts';
-
-/** Settings of the shop. Each is absent unless the merchant has set it. */
-export type Duties = {
-  /** Announce every charge so many hours before it. */
-  readonly announceEachHours?: number;
-  /** Who writes to the payer: Mandate, or the merchant when a webhook event asks for it. */
-  readonly emailsBy?: 'service' | 'merchant';
-  /** Charges also if the announcement that is due has reached no one. */
-  readonly chargeUnannounced?: boolean;
-};
 
 export type AnnouncementReason = 'trialEnding' | 'newPrice' | 'rareCharge' | 'eachCharge';
 

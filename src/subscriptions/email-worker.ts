@@ -1,0 +1,69 @@
+// Runs the job of an email about a subscription: renders it, sends it, records the result. A crash in between sends it again with the same
+// message ID: better twice than never.
+import type { Merchants } from '../merchants/merchants.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Job } from '../platform/jobs/job-table.ts';
+import type { MailServer } from '../platform/mail/mail-server.ts';
+import { isMailAddress } from '../platform/mail/mail-settings.ts';
+import { defined } from '../defined.ts';
+import { writeEmail, type SubscriptionEmail } from './domain/duties/email-text.ts';
+import { emailKinds } from './domain/duties/emails.ts';
+import { findEmail, storeEmailEnd } from './store/subscription-emails.ts';
+import { wakeSubscription } from './store/subscriptions.ts';
+
+export type SubscriptionEmailJobDeps = {
+  readonly db: Database;
+  readonly merchants: Pick<Merchants, 'shop'>;
+  /** Without a mail server, emails are kept and not sent. */
+  readonly mailServer: MailServer | undefined;
+  /** The links of an email. Their secrets are not stored before it is written. */
+  readonly cancelUrlOf: (seriesId: string) => string;
+  readonly payUrlOf: (invoice: { readonly partyId: string; readonly invoiceId: string }) => string;
+};
+
+export async function runSubscriptionEmailJob(
+  { db, ...deps }: SubscriptionEmailJobDeps,
+  { key: [subscriptionId = '', version = '', named = ''], clock }: Job,
+): Promise<void> {
+  const kind = emailKinds.find((one) => one === named);
+  if (!kind) throw new Error(`Emails of the kind ${named} are unknown.`);
+  const key = { subscriptionId, version: Number(version), content: { kind } };
+  const email = await findEmail(db, key);
+  if (email?.status !== 'waiting') return;
+  const written = await writtenEmail(email, deps);
+  const sent = await send(email, written, deps.mailServer);
+  const now = clock.now();
+  await db.transaction(async (tx) => {
+    await storeEmailEnd(tx, key, { ...sent, written }, now);
+    // Its charge may have waited for it.
+    if (kind === 'announced') await wakeSubscription(tx, subscriptionId, now);
+  });
+}
+
+async function writtenEmail(
+  { partyId, content }: SubscriptionEmail,
+  { merchants, cancelUrlOf, payUrlOf }: Omit<SubscriptionEmailJobDeps, 'db' | 'mailServer'>,
+) {
+  const { shopId, seriesId, invoiceId } = content;
+  const shop = await merchants.shop(partyId, shopId);
+  if (!shop) throw new Error('The shop was not found: the email cannot be sent.');
+  return writeEmail(content, {
+    merchant: { name: shop.name, site: shop.url },
+    ...defined({
+      cancelUrl: seriesId === undefined ? undefined : cancelUrlOf(seriesId),
+      payUrl: invoiceId === undefined ? undefined : payUrlOf({ partyId, invoiceId }),
+    }),
+  });
+}
+
+async function send(
+  { subscriptionId, version, content, createdAt, recipient: to }: SubscriptionEmail,
+  written: NonNullable<SubscriptionEmail['written']>,
+  mailServer: MailServer | undefined,
+): Promise<Pick<SubscriptionEmail, 'status' | 'refusal'>> {
+  if (!mailServer) return { status: 'kept' };
+  if (!isMailAddress(to)) return { status: 'refused', refusal: 'no address mail can go to' };
+  const id = `subscription.${subscriptionId}.${version}.${content.kind}`;
+  const answer = await mailServer.send({ id, at: createdAt, to, ...written });
+  return 'refused' in answer ? { status: 'refused', refusal: answer.refused } : { status: 'sent' };
+}
