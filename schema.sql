@@ -1745,8 +1745,7 @@ create index subscription_stuck on subscription using btree (stuck_at) where stu
 
 create table subscription_email (
   subscription_id id not null,
-  version integer not null,
-  kind text not null,
+  email_id text not null,
   party_id id not null,
   status text not null,
   created_at timestamp with time zone not null,
@@ -1761,10 +1760,10 @@ create table subscription_email (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
-  constraint subscription_email_pkey primary key (subscription_id, version, kind),
+  constraint subscription_email_pkey primary key (subscription_id, email_id),
   constraint subscription_email_check check ((status = 'waiting'::text) = (ended_at is null)),
   constraint subscription_email_check1 check (status = 'waiting'::text or text_body is not null),
-  constraint subscription_email_kind_check check (kind = any (array['started'::text, 'announced'::text, 'declined'::text, 'reminder'::text, 'lastWarning'::text, 'notCollected'::text, 'recovered'::text, 'ended'::text])),
+  constraint subscription_email_email_id_check check (length(email_id) <= 40),
   constraint subscription_email_status_check check (status = any (array['waiting'::text, 'kept'::text, 'sent'::text, 'refused'::text]))
 );
 create index subscription_email_due on subscription_email using btree (wake_at) where wake_at is not null;

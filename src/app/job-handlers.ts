@@ -182,7 +182,7 @@ export function jobHandlers({
       step: (job) => runSubscriptionJob(subscriptionDeps, job),
     },
     subscription_email: {
-      keys: ['subscription_id', 'version', 'kind'],
+      keys: ['subscription_id', 'email_id'],
       ...(mailServer ? { maxConcurrency: maxEmails } : {}),
       step: (job) => runSubscriptionEmailJob(subscriptionEmailDeps, job),
     },

@@ -13,6 +13,7 @@ import {
   type Duty,
   type Reach,
 } from './domain/duties/duties.ts';
+import { emailIdOf } from './domain/duties/email-text.ts';
 import type { Subscription, SubscriptionFact } from './domain/subscription.ts';
 import type { PayerEmails } from './payer-emails.ts';
 import { findEmail } from './store/subscription-emails.ts';
@@ -69,7 +70,7 @@ export async function heardOfAnnouncement(
   if (pending.by === 'webhook')
     return (await isAcknowledged(db, subscription, version)) ? ended('accepted') : [];
   const { id: subscriptionId } = subscription.terms;
-  const email = await findEmail(db, { subscriptionId, version, content: { kind: 'announced' } });
+  const email = await findEmail(db, { subscriptionId, emailId: emailIdOf(version, 'announced') });
   // A payer without an address, by the time it was written.
   if (!email || email.status === 'refused') return ended('refused');
   return email.status === 'waiting' ? [] : ended('accepted');

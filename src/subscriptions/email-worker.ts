@@ -7,7 +7,6 @@ import type { MailServer } from '../platform/mail/mail-server.ts';
 import { isMailAddress } from '../platform/mail/mail-settings.ts';
 import { defined } from '../defined.ts';
 import { writeEmail, type SubscriptionEmail } from './domain/duties/email-text.ts';
-import { emailKinds } from './domain/duties/emails.ts';
 import { findEmail, storeEmailEnd } from './store/subscription-emails.ts';
 import { wakeSubscription } from './store/subscriptions.ts';
 
@@ -23,11 +22,9 @@ export type SubscriptionEmailJobDeps = {
 
 export async function runSubscriptionEmailJob(
   { db, ...deps }: SubscriptionEmailJobDeps,
-  { key: [subscriptionId = '', version = '', named = ''], clock }: Job,
+  { key: [subscriptionId = '', emailId = ''], clock }: Job,
 ): Promise<void> {
-  const kind = emailKinds.find((one) => one === named);
-  if (!kind) throw new Error(`Emails of the kind ${named} are unknown.`);
-  const key = { subscriptionId, version: Number(version), content: { kind } };
+  const key = { subscriptionId, emailId };
   const email = await findEmail(db, key);
   if (email?.status !== 'waiting') return;
   const written = await writtenEmail(email, deps);
@@ -36,7 +33,7 @@ export async function runSubscriptionEmailJob(
   await db.transaction(async (tx) => {
     await storeEmailEnd(tx, key, { ...sent, written }, now);
     // Its charge may have waited for it.
-    if (kind === 'announced') await wakeSubscription(tx, subscriptionId, now);
+    if (email.content.kind === 'announced') await wakeSubscription(tx, subscriptionId, now);
   });
 }
 
@@ -57,13 +54,13 @@ async function writtenEmail(
 }
 
 async function send(
-  { subscriptionId, version, content, createdAt, recipient: to }: SubscriptionEmail,
+  { subscriptionId, emailId, createdAt, recipient: to }: SubscriptionEmail,
   written: NonNullable<SubscriptionEmail['written']>,
   mailServer: MailServer | undefined,
 ): Promise<Pick<SubscriptionEmail, 'status' | 'refusal'>> {
   if (!mailServer) return { status: 'kept' };
   if (!isMailAddress(to)) return { status: 'refused', refusal: 'no address mail can go to' };
-  const id = `subscription.${subscriptionId}.${version}.${content.kind}`;
+  const id = `subscription.${subscriptionId}.${emailId}`;
   const answer = await mailServer.send({ id, at: createdAt, to, ...written });
   return 'refused' in answer ? { status: 'refused', refusal: answer.refused } : { status: 'sent' };
 }

@@ -6,6 +6,7 @@ import type { Database } from '../platform/database/database.ts';
 import { languageOf } from '../receipts/domain/payer-email.ts';
 import type { Consents } from '../recurring/port.ts';
 import type { Announcement } from './domain/duties/terms.ts';
+import { emailIdOf } from './domain/duties/email-text.ts';
 import { emailsFor } from './domain/duties/emails.ts';
 import type { Subscription, SubscriptionFact, SubscriptionTerms } from './domain/subscription.ts';
 import { findEmails, storeEmail } from './store/subscription-emails.ts';
@@ -50,16 +51,8 @@ export function openPayerEmails({ consents, sendsEmail }: Deps): PayerEmails {
       const common = { shopId, language, ...defined({ contact: settings.contact, seriesId }) };
       for (const email of emails) {
         const content = { ...email, ...common };
-        const status = 'waiting';
-        await storeEmail(tx, {
-          subscriptionId,
-          version,
-          partyId,
-          status,
-          createdAt: now,
-          recipient,
-          content,
-        });
+        const key = { subscriptionId, emailId: emailIdOf(version, email.kind) };
+        await storeEmail(tx, { ...key, partyId, status: 'waiting', createdAt: now, recipient, content });
       }
     },
   };

@@ -45,8 +45,7 @@ const content: Codec<EmailContent> = object({
 
 const columns = {
   subscription_id: 'text',
-  version: 'int4',
-  kind: stored('text', oneOf(...emailKinds)),
+  email_id: 'text',
   party_id: 'text',
   status: stored('text', oneOf('waiting', 'kept', 'sent', 'refused')),
   created_at: 'timestamptz',
@@ -59,8 +58,8 @@ const columns = {
   refusal: 'text?',
 } as const;
 
-const key = { subscription_id: 'text', version: 'int4', kind: columns.kind } as const;
-const isIt = 'subscription_id = :subscription_id and version = :version and kind = :kind';
+const key = { subscription_id: 'text', email_id: 'text' } as const;
+const isIt = 'subscription_id = :subscription_id and email_id = :email_id';
 
 const insertEmail = statement({
   name: 'insert_subscription_email',
@@ -72,8 +71,8 @@ const insertEmail = statement({
     content: columns.content,
   },
   row: {},
-  text: `insert into subscription_email (subscription_id, version, kind, party_id, status, created_at, recipient, content, wake_at)
-         values (:subscription_id, :version, :kind, :party_id, 'waiting', :happened_at, :recipient, :content, :happened_at)`,
+  text: `insert into subscription_email (subscription_id, email_id, party_id, status, created_at, recipient, content, wake_at)
+         values (:subscription_id, :email_id, :party_id, 'waiting', :happened_at, :recipient, :content, :happened_at)`,
 });
 
 const readEmail = statement({
@@ -88,7 +87,7 @@ const readEmails = statement({
   parameters: { subscription_id: 'text', limit: 'int4' },
   row: columns,
   text: `select ${columnList(columns)} from subscription_email where subscription_id = :subscription_id
-         order by version desc, created_at desc, kind limit :limit`,
+         order by created_at desc, email_id limit :limit`,
 });
 
 /** A second node that ends the same email changes nothing. */
@@ -110,9 +109,7 @@ const endEmail = statement({
          where ${isIt} and status = 'waiting'`,
 });
 
-type Key = Pick<SubscriptionEmail, 'subscriptionId' | 'version'> & {
-  readonly content: Pick<EmailContent, 'kind'>;
-};
+type Key = Pick<SubscriptionEmail, 'subscriptionId' | 'emailId'>;
 
 export async function storeEmail(tx: Database, email: SubscriptionEmail): Promise<void> {
   await tx.run(insertEmail, {
@@ -164,15 +161,15 @@ export async function storeEmailEnd(
   });
 }
 
-function keyOf({ subscriptionId: subscription_id, version, content: { kind } }: Key): Values<typeof key> {
-  return { subscription_id, version, kind };
+function keyOf({ subscriptionId: subscription_id, emailId: email_id }: Key): Values<typeof key> {
+  return { subscription_id, email_id };
 }
 
 function emailFromRow(row: Values<typeof columns>): SubscriptionEmail {
   const { subject, text_body: written, html_body: html } = row;
   return {
     subscriptionId: row.subscription_id,
-    version: row.version,
+    emailId: row.email_id,
     partyId: row.party_id,
     status: row.status,
     createdAt: row.created_at,

@@ -1,8 +1,7 @@
--- Emails to payers about subscriptions. A row is written in the transaction of its cause, so no cause has two.
+-- Emails to payers about subscriptions. A row is written in the transaction of its cause, so no cause has two: their ID is its version and kind.
 create table subscription_email (
   subscription_id id,
-  version         int,
-  kind            text check (kind in ('started', 'announced', 'declined', 'reminder', 'lastWarning', 'notCollected', 'recovered', 'ended')),
+  email_id        text check (length(email_id) <= 40),
   party_id        id not null,
   status          text not null check (status in ('waiting', 'kept', 'sent', 'refused')),
   created_at      timestamptz not null,
@@ -17,7 +16,7 @@ create table subscription_email (
   attempts        int not null default 0,
   stuck_at        timestamptz,
   stuck_reason    text,
-  primary key (subscription_id, version, kind)
+  primary key (subscription_id, email_id)
 );
 create index subscription_email_due on subscription_email (wake_at) where wake_at is not null;
 create index subscription_email_stuck on subscription_email (stuck_at) where stuck_at is not null;

@@ -6,7 +6,7 @@ import { moneyText, type Receipt, type ReceiptLanguage } from '../../../receipts
 import { scheduleInWords } from '../../../receipts/domain/schedule-words.ts';
 import { dateText, dayOfDate } from '../../../retry-rules/domain/calendar.ts';
 import { emailWords, type EmailLabel } from './email-words.ts';
-import type { EmailTopic } from './emails.ts';
+import type { EmailKind, EmailTopic } from './emails.ts';
 
 /** As it is stored with its cause. */
 export type EmailContent = EmailTopic & {
@@ -19,8 +19,7 @@ export type EmailContent = EmailTopic & {
 
 export type SubscriptionEmail = {
   readonly subscriptionId: string;
-  /** Of the subscription before its cause. */
-  readonly version: number;
+  readonly emailId: string;
   readonly partyId: string;
   readonly status: 'waiting' | 'kept' | 'sent' | 'refused';
   readonly createdAt: Instant;
@@ -39,6 +38,11 @@ export type EmailFrame = {
   /** Where the open invoice is paid. */
   readonly payUrl?: string;
 };
+
+/** Of the version of the subscription before its cause. So no cause has two emails. */
+export function emailIdOf(version: number, kind: EmailKind): string {
+  return `${version}.${kind}`;
+}
 
 export function writeEmail(content: EmailContent, frame: EmailFrame): Receipt {
   const { language, kind } = content;
