@@ -169,6 +169,7 @@ const subscriptionMembers = {
   graceUntil: maybe(DateTime),
   reason: maybe(text),
   by: maybe(text),
+  isUnannounced: maybe(Type.Boolean()),
 };
 
 const payout = { wallet: EntityID, destination: EntityID, body: Asset, externalID: maybe(text) };
