@@ -82,6 +82,8 @@ const eventTypes = [
   'SubscriptionEnded',
   'SubscriptionParked',
   'SubscriptionUnparked',
+  'SubscriptionChargeComing',
+  'SubscriptionTrialEnding',
 ];
 
 export const subscriptionActions: readonly Action[] = [

@@ -126,7 +126,10 @@ function addRecurringSettings(shop: MandateCommand): void {
     .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge six months after the last one'))
     .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'save no card without evidence of consent'))
     .addOption(yesOrNo('--needs-api-key <yes|no>', 'refuse charges without the payer by access token'))
-    .option('--announce-each <hours>', 'announce every charge of a subscription so long before; 0 for those that need it')
+    .option(
+      '--announce-each <hours>',
+      'announce every charge of a subscription so long before; 0 for those that need it',
+    )
     .addOption(
       new Option('--subscription-emails <who>', 'who writes to payers about subscriptions').choices([
         'service',

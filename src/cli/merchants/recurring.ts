@@ -64,7 +64,9 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
 function dutiesOf({ announceEach, subscriptionEmails: emailsBy, chargeUnannounced }: Options): Duties {
   return defined({
     announceEachHours:
-      announceEach === undefined ? undefined : wholeNumber('--announce-each', announceEach, 0, maxAnnounceHours),
+      announceEach === undefined
+        ? undefined
+        : wholeNumber('--announce-each', announceEach, 0, maxAnnounceHours),
     emailsBy,
     chargeUnannounced: chargeUnannounced === undefined ? undefined : chargeUnannounced === 'yes',
   });
