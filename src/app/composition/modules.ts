@@ -6,6 +6,7 @@ import { openConsoleSessions } from '../../console/sessions.ts';
 import type { BindingRules } from '../../customers/domain/commands.ts';
 import { loadInvoice } from '../../invoices/store/invoices.ts';
 import { openTemplateTokens } from '../../invoices/template-tokens.ts';
+import { defined } from '../../defined.ts';
 import { livemodeOf } from '../../livemode.ts';
 import type { AcceptedNetworks } from '../../merchants/domain/accepted-networks.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
@@ -19,6 +20,7 @@ import { openMailServer } from '../../platform/mail/mail-server.ts';
 import { exportSources } from '../sources/export-sources.ts';
 import { openExports } from '../../search/exports/port.ts';
 import { checkoutLinkOf } from '../../checkout/domain/checkout-request.ts';
+import { findPeriodOf } from '../../subscriptions/store/subscriptions.ts';
 import { openPayerEmails } from '../../subscriptions/payer-emails.ts';
 import { openReceipts } from '../../receipts/receipts.ts';
 import { openCharging } from '../../recurring/charging.ts';
@@ -52,7 +54,12 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
   const seals = openConsentSeals(keyring, publicUrl);
   const receipts = openReceipts({
     merchants,
-    productOf: async (invoiceId) => (await loadInvoice(lookups, invoiceId))?.product,
+    async boughtWith(invoiceId) {
+      const { product, subscriptionId } = (await loadInvoice(lookups, invoiceId)) ?? {};
+      const period =
+        subscriptionId === undefined ? undefined : await findPeriodOf(lookups, subscriptionId, invoiceId);
+      return defined({ product, period });
+    },
     revokeUrlOf: seals.revokeUrlOf,
     sendsEmail,
   });

@@ -2,7 +2,7 @@
 // of a recurring one, and refuses them in a one-off one.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import { printedCard } from '../../cards/domain/printed-card.ts';
-import { epochMsOf, type Instant } from '../../clock.ts';
+import { dayMs, epochMsOf, type Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';
 import { emailPage } from './email-page.ts';
 import { printMoney } from './format-money.ts';
@@ -23,6 +23,8 @@ export type ReceiptFacts = {
   readonly timeZone?: string;
   /** What was bought, if it was an invoice. */
   readonly product?: string;
+  /** Of a subscription: local dates. The last one is no more in it. */
+  readonly period?: { readonly startsOn: string; readonly endsOn: string };
   readonly card: { readonly paymentSystem: string; readonly lastDigits: string };
   readonly invoiceId: string;
   readonly paymentId: string;
@@ -63,6 +65,7 @@ type Label =
   | 'schedule'
   | 'lifetime'
   | 'product'
+  | 'period'
   | 'amount'
   | 'later'
   | 'trial'
@@ -83,6 +86,7 @@ const words: Record<ReceiptLanguage, Words> = {
       schedule: 'Schedule',
       lifetime: 'Valid',
       product: 'For',
+      period: 'Period',
       amount: 'Amount',
       later: 'Later amounts',
       trial: 'Trial',
@@ -110,6 +114,7 @@ const words: Record<ReceiptLanguage, Words> = {
       schedule: 'Расписание',
       lifetime: 'Срок действия',
       product: 'За что',
+      period: 'Период',
       amount: 'Сумма',
       later: 'Следующие суммы',
       trial: 'Пробный период',
@@ -156,10 +161,11 @@ function subjectOf({ recurring, amount, merchant: { name } }: ReceiptFacts, said
 }
 
 function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[] {
-  const { merchant, amount, product = '', recurring, card, approvalCode } = facts;
+  const { merchant, amount, product = '', period, recurring, card, approvalCode } = facts;
   const lines: (readonly [Label, string])[] = [
     ...(recurring ? agreedLines(facts, recurring.mandate, said) : []),
     ...(hasNothingToShow(product) ? [] : ([['product', product]] as const)),
+    ...(period ? ([['period', periodText(period, facts.language)]] as const) : []),
     ['amount', moneyText(amount, facts.language)],
     ...(recurring ? laterLines(facts, recurring.mandate, said) : []),
     ['date', localTime(facts)],
@@ -170,6 +176,16 @@ function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[]
     ...(recurring ? ([['cancel', said.how(recurring.cancelUrl)]] as const) : []),
   ];
   return lines.map(([label, value]) => [label, value.replace(/\s+/g, ' ').trim()]);
+}
+
+/** Its first and its last day. */
+export function periodText(
+  { startsOn, endsOn }: NonNullable<ReceiptFacts['period']>,
+  language: ReceiptLanguage,
+): string {
+  const { date } = clockOf('UTC', language);
+  const days = [Date.parse(startsOn), Date.parse(endsOn) - dayMs];
+  return days.map((day) => date.format(day)).join(' – ');
 }
 
 type Agreed = NonNullable<ReceiptFacts['recurring']>['mandate'];

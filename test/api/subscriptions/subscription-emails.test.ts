@@ -57,6 +57,16 @@ test('a trial is confirmed and announced, then charged', async () => {
   expect(await kindsOf(id)).toEqual(['started kept', 'announced kept']);
 });
 
+test('the receipt of a charge names its period', async () => {
+  const merchant = await world.createMerchant();
+  const id = await started({}, merchant);
+  const [{ invoiceID }] = await subscriptions.periods(merchant, id);
+  const path = `/v2/processing/invoices/${invoiceID}/payments/1/receipt`;
+  const { body } = await subscriptions.call(merchant, 'GET', path);
+  expect(body.text).toMatch(/\nFor: Tea\nPeriod: .+ – .+\nAmount: RUB 499\.00\n/);
+  expect(body.text).toMatch(/\nTo cancel: open http/);
+});
+
 test('a charge is not made while the payer cannot be reached, and its event says why', async () => {
   const merchant = await world.createMerchant();
   await set(merchant, { duties: { emailsBy: 'merchant' } });

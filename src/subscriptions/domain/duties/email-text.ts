@@ -2,7 +2,12 @@
 import { epochMsOf, type Instant } from '../../../clock.ts';
 import { givesAnyNumberAway } from '../../../cards/domain/card.ts';
 import { emailPage, type EmailRow } from '../../../receipts/domain/email-page.ts';
-import { moneyText, type Receipt, type ReceiptLanguage } from '../../../receipts/domain/receipt.ts';
+import {
+  moneyText,
+  periodText,
+  type Receipt,
+  type ReceiptLanguage,
+} from '../../../receipts/domain/receipt.ts';
 import { scheduleInWords } from '../../../receipts/domain/schedule-words.ts';
 import { dateText, dayOfDate } from '../../../retry-rules/domain/calendar.ts';
 import { emailWords, type EmailLabel } from './email-words.ts';
@@ -88,12 +93,11 @@ function rowsOf(content: EmailContent, { merchant, cancelUrl, payUrl }: EmailFra
   const { chargeAt, paidThrough, contact, kind } = content;
   const words = emailWords[language];
   const money = (minor: bigint) => moneyText({ minor, currency: content.currency }, language);
-  const day = (date: string) => localDate(dayOfDate(date), language);
   const rows: (readonly [EmailLabel, string | undefined])[] = [
     ['product', givesAnyNumberAway(product) ? undefined : product],
     ['amount', amountMinor === undefined ? undefined : money(amountMinor)],
     ['chargeAt', chargeAt && dateOf(chargeAt, content)],
-    ['period', period && `${day(period.startsOn)} – ${localDate(dayOfDate(period.endsOn) - 1, language)}`],
+    ['period', period && periodText(period, language)],
     [
       'trial',
       trialUntil === undefined ? undefined : words.trial(localDate(dayOfDate(trialUntil) - 1, language)),
