@@ -26,17 +26,78 @@ const merchant = { name: 'Tea House', site: 'https://tea.example' };
 const frame = { merchant, cancelUrl: 'https://pay.example/end', payUrl: 'https://pay.example/pay' };
 
 test('a decline says what, how much, why, the next try, and where to pay', () => {
-  expect(writeEmail(content, frame).text).toMatchInlineSnapshot();
-  expect(writeEmail({ ...content, language: 'ru' }, frame).text).toMatchInlineSnapshot();
+  expect(writeEmail(content, frame).text).toMatchInlineSnapshot(`
+    "Your payment was declined
+
+    Your bank has declined a charge of your saved card.
+    Your bank says that there is not enough money, or that a limit is reached.
+    The next attempt is on February 1, 2027.
+    You can pay now by the link below.
+
+    For: Tea of the month
+    Amount: RUB 499.00
+    Period: January 31, 2027 – February 27, 2027
+    Price: RUB 499.00, every month
+    Merchant: Tea House, https://tea.example
+    To pay: open https://pay.example/pay
+    To cancel: open https://pay.example/end
+    "
+  `);
+  expect(writeEmail({ ...content, language: 'ru' }, frame).text).toMatchInlineSnapshot(`
+    "Платёж отклонён
+
+    Банк отклонил списание с сохранённой карты.
+    Банк сообщает, что не хватает денег или превышен лимит.
+    Дата следующей попытки: 1 февраля 2027 г.
+    Оплатить сейчас можно по ссылке ниже.
+
+    За что: Tea of the month
+    Сумма: 499,00 ₽
+    Период: 31 января 2027 г. – 27 февраля 2027 г.
+    Цена: 499,00 ₽, каждый месяц
+    Продавец: Tea House, https://tea.example
+    Чтобы оплатить: откройте https://pay.example/pay
+    Чтобы отказаться: откройте https://pay.example/end
+    "
+  `);
 });
 
 test('a confirmation says the terms, the dates and how to cancel', () => {
   const { declineClass: _, invoiceId: __, ...rest } = content;
   const started = { ...rest, kind: 'started', trialUntil: '2027-01-31' } as const;
-  expect(writeEmail(started, { merchant, cancelUrl: frame.cancelUrl }).text).toMatchInlineSnapshot();
-  expect(
-    writeEmail({ ...started, language: 'ru' }, { merchant, cancelUrl: frame.cancelUrl }).text,
-  ).toMatchInlineSnapshot();
+  expect(writeEmail(started, { merchant, cancelUrl: frame.cancelUrl }).text).toMatchInlineSnapshot(`
+    "Your subscription has started
+
+    Your saved card is charged as follows.
+
+    For: Tea of the month
+    Amount: RUB 499.00
+    Date of charge: February 1, 2027
+    Period: January 31, 2027 – February 27, 2027
+    Trial: until January 30, 2027
+    Price: RUB 499.00, every month
+    Valid: until cancelled
+    Merchant: Tea House, https://tea.example
+    To cancel: open https://pay.example/end
+    "
+  `);
+  expect(writeEmail({ ...started, language: 'ru' }, { merchant, cancelUrl: frame.cancelUrl }).text)
+    .toMatchInlineSnapshot(`
+    "Подписка началась
+
+    С сохранённой карты будут списываться следующие суммы.
+
+    За что: Tea of the month
+    Сумма: 499,00 ₽
+    Дата списания: 1 февраля 2027 г.
+    Период: 31 января 2027 г. – 27 февраля 2027 г.
+    Пробный период: до 30 января 2027 г. включительно
+    Цена: 499,00 ₽, каждый месяц
+    Срок действия: до отмены
+    Продавец: Tea House, https://tea.example
+    Чтобы отказаться: откройте https://pay.example/end
+    "
+  `);
 });
 
 describe.each(receiptLanguages)('in %s', (language) => {

@@ -90,13 +90,14 @@ function sentencesOf(content: EmailContent, { payUrl }: EmailFrame): string[] {
 
 function rowsOf(content: EmailContent, { merchant, cancelUrl, payUrl }: EmailFrame): EmailRow[] {
   const { language, product, every, priceMinor, amountMinor, period, trialUntil, charges } = content;
-  const { chargeAt, paidThrough, contact, kind } = content;
+  const { chargeAt, declineClass, paidThrough, contact, kind } = content;
   const words = emailWords[language];
   const money = (minor: bigint) => moneyText({ minor, currency: content.currency }, language);
   const rows: (readonly [EmailLabel, string | undefined])[] = [
     ['product', givesAnyNumberAway(product) ? undefined : product],
     ['amount', amountMinor === undefined ? undefined : money(amountMinor)],
-    ['chargeAt', chargeAt && dateOf(chargeAt, content)],
+    // That of a try is in the sentence about it.
+    ['chargeAt', declineClass === undefined ? chargeAt && dateOf(chargeAt, content) : undefined],
     ['period', period && periodText(period, language)],
     [
       'trial',

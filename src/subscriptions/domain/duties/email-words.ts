@@ -153,7 +153,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
       payerPresent: 'Банк просит вас подтвердить платёж.',
       stopped: 'Банк больше не разрешает эти списания.',
     },
-    nextTry: (date) => `Следующая попытка: ${date}.`,
+    nextTry: (date) => `Дата следующей попытки: ${date}`,
     noTry: 'Новых попыток не будет.',
     pay: 'Оплатить сейчас можно по ссылке ниже.',
     notCollected: 'Новых попыток не будет.',
