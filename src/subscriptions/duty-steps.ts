@@ -1,5 +1,5 @@
-// What the job of a subscription does for the payer: it announces charges, hears how an announcement has ended, and holds a charge that
-// was not announced in time.
+// What the job of a subscription does for the payer: it announces charges, and hears how each
+// announcement has ended. A charge that was not announced in time is held.
 import { defined } from '../defined.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';

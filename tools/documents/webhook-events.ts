@@ -60,7 +60,7 @@ const whenSent: Readonly<Record<string, string>> = {
     'Charging is stopped until you resume it, because something looks wrong. `parkedFor` says what.',
   SubscriptionUnparked: 'You resumed it, and charging continues.',
   SubscriptionChargeComing:
-    'A charge comes that the payer must know of: `by` says whether the payer has an `email`, you pass on this `webhook`, or `none` reaches them.',
+    'A charge comes that the payer must know of. With `by` as `email` Mandate writes to them, with `webhook` you do, and `none` reaches them.',
   SubscriptionTrialEnding: 'As `SubscriptionChargeComing`, for the first charge after a trial.',
   CustomerCreated: 'A customer was created.',
   CustomerReady: 'The customer has an active binding and can be charged.',

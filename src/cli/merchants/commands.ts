@@ -136,7 +136,9 @@ function addRecurringSettings(shop: MandateCommand): void {
         'merchant',
       ]),
     )
-    .addOption(yesOrNo('--charge-unannounced <yes|no>', 'charge also if an announcement reached no one'))
+    .addOption(
+      yesOrNo('--charge-unannounced <yes|no>', 'charge also if an announcement has not reached the payer'),
+    )
     .action(async (id: string, options) => (await import('./recurring.ts')).setRecurring(id, options));
 }
 

@@ -37,7 +37,7 @@ const lockChargeable = statement({
          for share of customer`,
 });
 
-/** Without a lock: for what only tells of the customer. */
+/** Without a lock: for what only reads. */
 export async function findChargeable(
   db: Pick<Database, 'run'>,
   partyId: string,

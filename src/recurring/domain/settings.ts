@@ -27,7 +27,7 @@ export type Duties = {
   readonly announceEachHours?: number;
   /** Who writes to payers about subscriptions: Mandate, or the merchant when a webhook event asks for it. */
   readonly emailsBy?: 'service' | 'merchant';
-  /** A charge is made also if the announcement that is due has reached no one. */
+  /** A charge is made also if the announcement that is due has not reached the payer. */
   readonly chargeUnannounced?: boolean;
 };
 

@@ -32,8 +32,8 @@ export type DunningPolicy = {
   readonly finally: 'unpaid' | 'end' | 'pause';
   /** Each period has its own invoice while older ones are unpaid. The oldest is tried first. */
   readonly stack?: boolean;
-  /** Days after the first failure on which the payer has an email. The first tells of it, the last warns. */
-  readonly letters?: readonly number[];
+  /** Days after the first failure on which the payer has an email. The first reports it, the last warns. */
+  readonly emailDays?: readonly number[];
 };
 
 /** For monthly periods: it ends before the next one is due. */

@@ -71,7 +71,7 @@ export type OpenPeriod = Period & {
   readonly nextTryAt?: Instant;
   readonly givesUpAt?: Instant;
   /** How many emails about its failure were written. */
-  readonly lettersWritten?: number;
+  readonly emailsWritten?: number;
 };
 
 /** A change that takes effect when its invoice is paid. */
@@ -186,7 +186,7 @@ export type SubscriptionFact =
   | { readonly type: 'subscription_unparked' }
   | { readonly type: 'charge_announced'; readonly announcement: Announcement }
   | { readonly type: 'announcement_ended'; readonly number: number; readonly as: 'accepted' | 'refused' }
-  | { readonly type: 'payer_reminded'; readonly number: number; readonly letter: number }
+  | { readonly type: 'payer_reminded'; readonly number: number; readonly which: number }
   | { readonly type: 'duties_changed'; readonly duties: Duties };
 
 const whileRunning = {
@@ -493,7 +493,7 @@ function afterDuty(before: Subscription, fact: DutyFact, now: Instant): Subscrip
     case 'payer_reminded':
       return withOpen(before, fact.number, (period) => ({
         ...period,
-        lettersWritten: fact.letter + 1,
+        emailsWritten: fact.which + 1,
       }));
     case 'duties_changed':
       return { ...before, duties: fact.duties };
@@ -676,8 +676,8 @@ function failed(
   const isOurs = declineClass === 'configuration';
   const { firstFailedAt = isOurs ? undefined : now } = period;
   const retries = isOurs || period.firstFailedAt === undefined ? period.retries : period.retries + 1;
-  const lettersWritten = period.lettersWritten ?? (isOurs ? undefined : 1);
-  const state = defined({ firstFailedAt, nextTryAt, givesUpAt, lettersWritten });
+  const emailsWritten = period.emailsWritten ?? (isOurs ? undefined : 1);
+  const state = defined({ firstFailedAt, nextTryAt, givesUpAt, emailsWritten });
   return { ...untried(period), retries, declineClass, ...state };
 }
 
@@ -687,7 +687,7 @@ export function isDeclineToTell(
   { number, declineClass }: SubscriptionFact & { type: 'charge_failed' },
   now: Instant,
 ): boolean {
-  const wasTold = open.some((period) => period.number === number && period.lettersWritten !== undefined);
+  const wasTold = open.some((period) => period.number === number && period.emailsWritten !== undefined);
   const isRecent = declinedAt !== undefined && now < laterBy(declinedAt, 24 * 3_600_000);
   return declineClass !== 'configuration' && !wasTold && !isRecent;
 }

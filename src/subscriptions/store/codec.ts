@@ -136,7 +136,7 @@ const dunning: Codec<DunningPolicy> = object({
   windowDays: wholeNumber,
   finally: finalAction,
   stack: optional(oneOf(true, false)),
-  letters: optional(list(wholeNumber)),
+  emailDays: optional(list(wholeNumber)),
 });
 
 export const subscriptionTerms: Codec<SubscriptionTerms> = object({
@@ -178,7 +178,7 @@ const openPeriod: Codec<OpenPeriod> = object({
   declineClass: optional(declineClass),
   nextTryAt: optional(instant),
   givesUpAt: optional(instant),
-  lettersWritten: optional(wholeNumber),
+  emailsWritten: optional(wholeNumber),
 });
 const change: Codec<Change> = object({
   period: wholeNumber,
@@ -277,6 +277,6 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   subscription_unparked: {},
   charge_announced: { announcement },
   announcement_ended: { number: wholeNumber, as: oneOf('accepted', 'refused') },
-  payer_reminded: { number: wholeNumber, letter: wholeNumber },
+  payer_reminded: { number: wholeNumber, which: wholeNumber },
   duties_changed: { duties },
 });

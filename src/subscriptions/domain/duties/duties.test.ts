@@ -1,4 +1,4 @@
-// What a payer is told, and when their card is charged. The table is written from the duties of card networks, not from the code.
+// What a payer is sent, and when their card is charged. The table is written from the duties of card networks, not from the code.
 import { describe, expect, test } from 'vitest';
 import { latest, laterBy, type Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
@@ -249,7 +249,7 @@ const table: readonly (readonly [string, Situation, string[], string[]])[] = [
     ['2 2027-03-02T06:00 unannounced'],
   ],
   [
-    'a decline is told on its days, and not at each attempt',
+    'a decline is reported on its days, and not at each attempt',
     { endings: Array.from({ length: 9 }, () => declined('funds')), until: at('2027-03-20T00:00') },
     [
       started,
@@ -262,7 +262,7 @@ const table: readonly (readonly [string, Situation, string[], string[]])[] = [
     [first, '1 2027-02-01T06:00', '1 2027-02-03T06:00'],
   ],
   [
-    'emails go on for a card that is charged no more',
+    'emails continue for a card that is charged no more',
     { endings: [declined('newCard')], until: at('2027-02-20T00:00') },
     [started, 'declined 2027-01-31T12:00', 'reminder 2027-02-05T06:00', 'reminder 2027-02-14T06:00'],
     [first],
@@ -274,13 +274,13 @@ const table: readonly (readonly [string, Situation, string[], string[]])[] = [
     [first, '1 2027-02-01T12:00'],
   ],
   [
-    'a recovered payment is told once',
+    'a recovered payment is reported once',
     { endings: [declined('funds')], until: at('2027-03-01T00:00') },
     [started, 'declined 2027-01-31T12:00', 'recovered 2027-02-01T06:00'],
     [first, '1 2027-02-01T06:00', '2 2027-02-28T06:00'],
   ],
   [
-    'the end is told',
+    'the end is reported',
     { schedule: { ends: { periods: 1 } }, until: at('2027-03-01T00:00') },
     [started, 'ended 2027-02-28T00:00'],
     [first],

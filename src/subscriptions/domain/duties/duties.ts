@@ -27,12 +27,12 @@ const usualLeadMs = 7 * 24 * hourMs;
 const longTrialDays = 7;
 /** An address that accepts no email is looked at as often as that. */
 const unreachableMs = 7 * 24 * hourMs;
-const usualLetters = [0, 5, 14, 24];
+const usualEmailDays = [0, 5, 14, 24];
 
 type Need = Pick<Announcement, 'why' | 'leadMs'>;
 
 /** Undefined if the charge needs no announcement. */
-export function needOf(subscription: Subscription, period: NextPeriod): Need | undefined {
+function needOf(subscription: Subscription, period: NextPeriod): Need | undefined {
   const { schedule, terms, duties, creditMinor } = subscription;
   const { number } = period;
   if (!schedule) return undefined;
@@ -82,7 +82,7 @@ function isRare({ count, unit }: Every): boolean {
 
 export type Duty =
   | { readonly does: 'announce'; readonly at: Instant; readonly period: NextPeriod; readonly need: Need }
-  | { readonly does: 'remind'; readonly at: Instant; readonly number: number; readonly letter: number };
+  | { readonly does: 'remind'; readonly at: Instant; readonly number: number; readonly which: number };
 
 /** The next email that no charge leads to. Charges that are due come first. */
 export function nextDuty(subscription: Subscription): Duty | undefined {
@@ -115,33 +115,33 @@ function announcedFor(subscription: Subscription, number: number): Announcement 
   return isIt ? announcement : undefined;
 }
 
-function lettersOf({ letters = usualLetters, windowDays }: DunningPolicy): readonly number[] {
-  return letters.filter((day) => day < windowDays);
+function emailDaysOf({ emailDays = usualEmailDays, windowDays }: DunningPolicy): readonly number[] {
+  return emailDays.filter((day) => day < windowDays);
 }
 
 function reminderDue(subscription: Subscription): Duty | undefined {
   const [oldest] = subscription.open;
-  const { letter, at } = (oldest && letterAfter(subscription, oldest)) ?? {};
-  return oldest && letter !== undefined && at !== undefined
-    ? { does: 'remind', at, number: oldest.number, letter }
+  const { which, at } = (oldest && reminderAfter(subscription, oldest)) ?? {};
+  return oldest && which !== undefined && at !== undefined
+    ? { does: 'remind', at, number: oldest.number, which }
     : undefined;
 }
 
 /** While a try is at the bank, its outcome is awaited. */
-function letterAfter(
+function reminderAfter(
   { schedule, terms: { dunning, id } }: Subscription,
-  { charging, firstFailedAt, declineClass, givesUpAt, lettersWritten: letter }: OpenPeriod,
-): { readonly letter: number; readonly at: Instant } | undefined {
-  if (!schedule || charging !== undefined || firstFailedAt === undefined || letter === undefined)
+  { charging, firstFailedAt, declineClass, givesUpAt, emailsWritten: which }: OpenPeriod,
+): { readonly which: number; readonly at: Instant } | undefined {
+  if (!schedule || charging !== undefined || firstFailedAt === undefined || which === undefined)
     return undefined;
-  const day = lettersOf(dunning)[letter];
+  const day = emailDaysOf(dunning)[which];
   if (day === undefined || declineClass === 'configuration' || givesUpAt === undefined) return undefined;
   const { zone } = schedule;
-  return { letter, at: momentOnDay(dunning.at, id, localDayOf(firstFailedAt, zone) + day, zone) };
+  return { which, at: momentOnDay(dunning.at, id, localDayOf(firstFailedAt, zone) + day, zone) };
 }
 
-export function isLastLetter({ terms }: Pick<Subscription, 'terms'>, letter: number): boolean {
-  return letter > 0 && letter === lettersOf(terms.dunning).length - 1;
+export function isLastReminder({ terms }: Pick<Subscription, 'terms'>, which: number): boolean {
+  return which > 0 && which === emailDaysOf(terms.dunning).length - 1;
 }
 
 /** How the payer can be reached now, and the version of the subscription that the announcement follows. */
@@ -151,14 +151,14 @@ export function decideDuty(subscription: Subscription, duty: Duty, now: Instant,
   if (duty.at > now) return [];
   if (duty.does === 'announce') return [announced(subscription, duty.period.number, duty.need, reach)];
   // After an outage, one email for all that were due.
-  let { letter } = duty;
+  let { which } = duty;
   for (;;) {
     const oldest = subscription.open.find(({ number }) => number === duty.number);
-    const following = oldest && letterAfter(subscription, { ...oldest, lettersWritten: letter + 1 });
+    const following = oldest && reminderAfter(subscription, { ...oldest, emailsWritten: which + 1 });
     if (!following || following.at > now) break;
-    ({ letter } = following);
+    ({ which } = following);
   }
-  return [{ type: 'payer_reminded', number: duty.number, letter }];
+  return [{ type: 'payer_reminded', number: duty.number, which }];
 }
 
 function announced(
@@ -218,7 +218,7 @@ function waitOf({ by, acceptedAt, refusedAt, leadMs }: Announcement, now: Instan
   return { why: isUnreachable ? 'payerUnreachable' : 'announcementPending', until };
 }
 
-/** The announcement that no one is known to have accepted or refused yet. */
+/** The announcement that is neither accepted nor refused yet. */
 export function pendingAnnouncement({ announcement, phase }: Subscription): Announcement | undefined {
   if (!announcement || phase === 'ended' || announcement.by === 'none') return undefined;
   const { acceptedAt, refusedAt } = announcement;

@@ -90,7 +90,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     noTry: 'There is no further attempt.',
     pay: 'You can pay now by the link below.',
     notCollected: 'There is no further attempt.',
-    recovered: 'Nothing is owed any more. Your subscription continues.',
+    recovered: 'Nothing is due any more. Your subscription continues.',
     ended: {
       payer: 'It was cancelled by you. Your card is charged no more.',
       merchant: 'It was cancelled by the merchant. Your card is charged no more.',

@@ -5,7 +5,7 @@ import { defined } from '../../../defined.ts';
 import { productOf } from '../../../invoices/domain/invoice.ts';
 import type { Currency } from '../../../money.ts';
 import type { AnnouncementReason } from './terms.ts';
-import { isLastLetter } from './duties.ts';
+import { isLastReminder } from './duties.ts';
 import { upcoming, type Upcoming } from '../period-rows.ts';
 import { sumOf } from '../proration.ts';
 import {
@@ -92,12 +92,12 @@ function emailOf(
         ? unpaidEmail('declined', after, openOf(after, fact.number))
         : undefined;
     case 'payer_reminded': {
-      const kind = isLastLetter(after, fact.letter) ? 'lastWarning' : 'reminder';
+      const kind = isLastReminder(after, fact.which) ? 'lastWarning' : 'reminder';
       return unpaidEmail(kind, after, openOf(after, fact.number));
     }
     case 'period_paid': {
       const paid = openOf(before, fact.number);
-      return paid?.lettersWritten === undefined || after.phase === 'ended'
+      return paid?.emailsWritten === undefined || after.phase === 'ended'
         ? undefined
         : { ...aboutPeriod('recovered', after, paid), ...nextChargeOf(after) };
     }
