@@ -74,10 +74,12 @@ const mayImport = {
   'consent-links': [...ground, 'merchants', 'cards', 'retry-rules', 'receipts', 'recurring', 'customers'],
   subscriptions: [
     ...ground,
+    'platform/mail',
     'acquiring',
     'merchants',
     'cards',
     'retry-rules',
+    'receipts',
     'recurring',
     'invoices',
     'payments',

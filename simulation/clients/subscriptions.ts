@@ -131,6 +131,8 @@ const eventTypes = [
   'SubscriptionDunningPolicyChanged',
   'SubscriptionParked',
   'SubscriptionUnparked',
+  'SubscriptionChargeComing',
+  'SubscriptionTrialEnding',
 ];
 
 export const subscriptionActions: readonly Action[] = [

@@ -21,6 +21,7 @@ import type { Charging, Consents } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
 import type { PayerPages } from '../subscriptions/port.ts';
 import type { Exports } from '../search/exports/port.ts';
+import type { PayerEmails } from '../subscriptions/payer-emails.ts';
 import type { PageTokens } from '../search/page-tokens.ts';
 import type { Turns } from '../search/turns.ts';
 import type { TimelineSources } from '../timeline/port.ts';
@@ -52,6 +53,7 @@ export type AppContext = {
   readonly charging: Charging;
   readonly consents: Consents;
   readonly receipts: Receipts;
+  readonly payerEmails: PayerEmails;
   /** The pages on which payers agree to new terms. */
   readonly consentLinks: ConsentLinks;
   /** The pages on which payers look after their subscriptions. */

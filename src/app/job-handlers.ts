@@ -28,6 +28,7 @@ import type { Charging, Consents } from '../recurring/port.ts';
 import { runSeriesJob } from '../recurring/worker.ts';
 import { wakeSubscription } from '../subscriptions/store/subscriptions.ts';
 import { runExportJob, type ExportJobDeps } from '../search/exports/worker.ts';
+import { runSubscriptionEmailJob, type SubscriptionEmailJobDeps } from '../subscriptions/email-worker.ts';
 import { runSubscriptionJob, type SubscriptionJobDeps } from '../subscriptions/worker.ts';
 import { destinationOfOperation } from '../payouts/domain/destination.ts';
 import { runDestinationJob } from '../payouts/destination-worker.ts';
@@ -44,7 +45,14 @@ const maxExports = 1;
 
 /** What each job is given of a row that this node has just written. */
 export type JobRows = Record<
-  'invoice' | 'charge_undo' | 'card' | 'series' | 'destination' | 'subscription' | 'export',
+  | 'invoice'
+  | 'charge_undo'
+  | 'card'
+  | 'series'
+  | 'destination'
+  | 'subscription'
+  | 'subscription_email'
+  | 'export',
   never
 > & {
   readonly payment: NewPayment;
@@ -68,6 +76,7 @@ export function jobHandlers({
   run,
   wake,
   subscriptions,
+  emailLinks,
   exports,
 }: {
   database: DatabasePool;
@@ -89,6 +98,7 @@ export function jobHandlers({
     SubscriptionJobDeps,
     'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'jobs'
   >;
+  emailLinks: Pick<SubscriptionEmailJobDeps, 'pageUrlOf' | 'payUrlOf'>;
   exports: Pick<ExportJobDeps, 'keys' | 'sources' | 'isStopping'>;
 }): JobHandlers<JobRows> {
   const paymentDeps: PaymentJobDeps = {
@@ -129,6 +139,8 @@ export function jobHandlers({
   };
   const chargeDeps = { cards, banks, charging, consents, publicUrl, jobs: { run } };
   const subscriptionDeps = { db: database, ...chargeDeps, ...subscriptions };
+  const { merchants } = subscriptions;
+  const subscriptionEmailDeps = { db: database, merchants, mailServer, ...emailLinks };
   const exportDeps = { db: database, log, ...exports };
   const withdrawalDeps = { db: database, banks, livemode: payouts.livemode, log };
   return {
@@ -168,6 +180,11 @@ export function jobHandlers({
     subscription: {
       keys: ['subscription_id'],
       step: (job) => runSubscriptionJob(subscriptionDeps, job),
+    },
+    subscription_email: {
+      keys: ['subscription_id', 'email_id'],
+      ...(mailServer ? { maxConcurrency: maxEmails } : {}),
+      step: (job) => runSubscriptionEmailJob(subscriptionEmailDeps, job),
     },
     withdrawal: {
       keys: ['withdrawal_id'],

@@ -188,6 +188,7 @@ const subscriptionMembers = {
   dunning: maybe(named('WebhookDunningPolicy', { policy: text, version: number })),
   reason: maybe(text),
   by: maybe(text),
+  isUnannounced: maybe(Type.Boolean()),
 };
 
 const payout = { wallet: EntityID, destination: EntityID, body: Asset, externalID: maybe(text) };

@@ -2,7 +2,7 @@
 import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { NewPayerEmail, Paid, ReceiptOf, ReceiptRequest, ReceiptSource } from './domain/payer-email.ts';
-import { receiptOf, type Receipt, type ReceiptLanguage } from './domain/receipt.ts';
+import { receiptOf, type Receipt, type ReceiptFacts, type ReceiptLanguage } from './domain/receipt.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
@@ -17,13 +17,13 @@ export type Receipts = {
 
 export function openReceipts({
   merchants,
-  productOf,
+  boughtWith,
   revokeUrlOf,
   sendsEmail,
 }: {
   readonly merchants: Pick<Merchants, 'shop'>;
-  /** Of an invoice, which never changes it. New terms may have been agreed to with a binding. */
-  readonly productOf: (invoiceId: string) => Promise<string | undefined>;
+  /** With an invoice, which never changes it. New terms may have been agreed to with a binding. */
+  readonly boughtWith: (invoiceId: string) => Promise<Pick<ReceiptFacts, 'product' | 'period'>>;
   /** The link with which the payer ends the charges. */
   readonly revokeUrlOf: (seriesId: string) => string;
   /** False in live mode without a mail server, where an email would be neither sent nor seen. */
@@ -42,10 +42,10 @@ export function openReceipts({
         seriesId === undefined || !mandate ? undefined : { mandate, cancelUrl: revokeUrlOf(seriesId) };
       const known = defined({
         timeZone,
-        product: await productOf(paid.invoiceId),
         recurring,
       });
-      return { language, ...receiptOf({ ...paid, ...known, language, merchant, card }) };
+      const bought = await boughtWith(paid.invoiceId);
+      return { language, ...receiptOf({ ...paid, ...bought, ...known, language, merchant, card }) };
     },
 
     wantsOneOff: async ({ partyId, shopId }) =>

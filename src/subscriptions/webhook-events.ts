@@ -4,6 +4,7 @@ import { defined } from '../defined.ts';
 import { cartBody } from '../invoices/api/schema.ts';
 import { filled, type Topic, type WebhookEvent } from '../platform/events/domain/topic.ts';
 import { dueOf } from './domain/change.ts';
+import { upcoming, type Upcoming } from './domain/period-rows.ts';
 import {
   evolve,
   statusOf,
@@ -46,15 +47,25 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   dunning_policy_changed: 'SubscriptionDunningPolicyChanged',
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
+  charge_announced: 'SubscriptionChargeComing',
 };
+/** Of a charge that ends a trial. */
+const trialEnding = 'SubscriptionTrialEnding';
+/** What a merchant who writes to payers has to pass on. */
+export const announcementTypes = ['SubscriptionChargeComing', trialEnding];
+
+function eventTypeOf(fact: SubscriptionFact): string | undefined {
+  const endsTrial = fact.type === 'charge_announced' && fact.announcement.why === 'trialEnding';
+  return endsTrial ? trialEnding : eventTypes[fact.type];
+}
 
 export const subscriptionsTopic: Topic = {
   name: 'SubscriptionsTopic',
   payloadTopic: 'SubscriptionsTopic',
   aggregate: 'subscription',
-  eventTypes: Object.values(eventTypes),
+  eventTypes: [...Object.values(eventTypes), trialEnding],
   eventId: 'number',
-  typesOf: (facts) => subscriptionFact.known(facts).flatMap(({ type }) => eventTypes[type] ?? []),
+  typesOf: (facts) => subscriptionFact.known(facts).flatMap((fact) => eventTypeOf(fact) ?? []),
   ownersOf: ([first]) => {
     const fact = subscriptionFact.read(first);
     if (fact.type !== 'subscription_created')
@@ -69,7 +80,7 @@ export const subscriptionsTopic: Topic = {
         const fact = subscriptionFact.read(json);
         const before = subscription;
         subscription = evolve(subscription, fact, happenedAt);
-        const eventType = eventTypes[fact.type];
+        const eventType = eventTypeOf(fact);
         if (eventType === undefined) return [];
         const members = filled({
           subscription: payload(subscription),
@@ -105,6 +116,7 @@ function payload(subscription: Subscription): Record<string, unknown> {
 function changeOf(fact: SubscriptionFact, before: Subscription | undefined, after: Subscription) {
   if (fact.type === 'period_created' || fact.type === 'payment_taken_back')
     return { period: periodPayload(fact.period) };
+  if (fact.type === 'charge_announced') return announcedPayload(fact, after);
   if (fact.type === 'subscription_paused') return { by: fact.by };
   if (fact.type === 'subscription_parked') return { reason: fact.why };
   if (fact.type === 'zone_changed') return { timeZone: fact.zone };
@@ -155,7 +167,7 @@ function outcomeOf(fact: SubscriptionFact): Period['outcome'] {
 function detailsOf(fact: SubscriptionFact) {
   switch (fact.type) {
     case 'charge_started':
-      return paymentOf(fact.paymentId);
+      return { ...paymentOf(fact.paymentId), ...defined({ isUnannounced: fact.isUnannounced }) };
     case 'charge_postponed':
       return { reason: fact.why, ...defined({ nextTryAt: fact.until }) };
     case 'charge_failed': {
@@ -169,7 +181,17 @@ function detailsOf(fact: SubscriptionFact) {
   }
 }
 
-function periodPayload(period: Period | OpenPeriod): Record<string, unknown> {
+/** The charge as it is if nothing else happens. */
+function announcedPayload(
+  { announcement: { number, why, by } }: SubscriptionFact & { type: 'charge_announced' },
+  after: Subscription,
+) {
+  const created = after.open.find((period) => period.number === number);
+  const coming = created ?? upcoming(after, 1).find((period) => period.number === number);
+  return { reason: why, by, ...(coming ? { period: periodPayload({ outcome: 'open', ...coming }) } : {}) };
+}
+
+function periodPayload(period: Upcoming & Pick<Period, 'outcome' | 'invoiceId'>): Record<string, unknown> {
   const { number, kind, startsOn, endsOn, dueAt, amountMinor, outcome, invoiceId } = period;
   return filled({
     number,

@@ -34,6 +34,7 @@ import {
   openPeriod,
   type NewIds,
 } from './domain/commands.ts';
+import { dutyDue } from './domain/duties/duties.ts';
 import {
   nextAction,
   policyNameOf,
@@ -49,9 +50,12 @@ import {
   restSubscription,
   type StoredSubscription,
 } from './store/subscriptions.ts';
+import { dutiesOf, dutyFacts, heardOfAnnouncement, heldUnannounced, type DutyDeps } from './duty-steps.ts';
+import type { PayerEmails } from './payer-emails.ts';
 import { wakeTimeOf, writeFacts } from './write-facts.ts';
 
-export type SubscriptionJobDeps = StartPaymentDeps & { readonly ids: Ids };
+export type SubscriptionJobDeps = StartPaymentDeps &
+  Pick<DutyDeps, 'isAcknowledged'> & { readonly ids: Ids; readonly payerEmails: PayerEmails };
 
 /** More things that are due at once are left to the next run. */
 const maxTurns = 20;
@@ -84,15 +88,18 @@ async function takeTurn(
   };
   const next = nextAction(subscription);
   const isDue = next !== undefined && next.at <= now;
+  const duty = isDue ? undefined : dutyDue(subscription, now);
   // Before the look: a payment that ends after it wakes the subscription again. What is due keeps its lease, and its failures count.
-  if (!isDue) await rescheduleSubscription(db, stored, wakeTimeOf(subscription, now));
-  const heard = await heardOf(deps, subscription, now);
+  if (!isDue && !duty) await rescheduleSubscription(db, stored, wakeTimeOf(subscription, now));
+  const heard = await heardOf(deps, stored, isDue || duty !== undefined, now);
   const end = async (turn: (tx: Database) => Promise<Turn>) => {
     const done = await allOrNothing(db, turn);
     if (done === 'versionConflict') return 'again';
     return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
   };
   if (heard.length > 0) return end((tx) => write(tx, stored, heard, now, deps));
+  if (duty)
+    return end(async (tx) => write(tx, stored, await dutyFacts(tx, stored, duty, now, deps), now, deps));
   if (!isDue) return rest();
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
@@ -121,17 +128,24 @@ function startsCharge({ does }: Action): boolean {
 /** What others have done since the last look: the bank, the payer, and who changed the customer's cards. */
 async function heardOf(
   deps: SubscriptionJobDeps,
-  subscription: Subscription,
+  stored: StoredSubscription,
+  acts: boolean,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
+  const { subscription } = stored;
   if (subscription.phase === 'incomplete') return heardOfStart(deps.db, subscription, now);
   const ended = await endOfOldest(deps, subscription, now);
   if (ended.length > 0) return ended;
   const changed = await endOfChange(deps, subscription, now);
   if (changed.length > 0) return changed;
-  return subscription.terms.customerId === undefined
-    ? heardOfConsent(deps, subscription)
-    : heardOfCard(deps.db, subscription.terms.customerId, subscription, now);
+  const { customerId } = subscription.terms;
+  const ofCard =
+    customerId === undefined
+      ? await heardOfConsent(deps, subscription)
+      : await heardOfCard(deps.db, customerId, subscription, now);
+  if (ofCard.length > 0) return ofCard;
+  const announced = await heardOfAnnouncement(deps, subscription);
+  return announced.length > 0 || !acts ? announced : dutiesOf(deps, subscription);
 }
 
 /** What the bank, the payer or the due date has made of the invoice of a change. */
@@ -259,7 +273,7 @@ async function doNext(
   const followed = await newPolicyFor(tx, subscription, next);
   if (followed.length > 0) return write(tx, stored, followed, now, deps);
   const ids = await idsFor(tx, subscription, next, deps);
-  const facts = decideWake(subscription, now, ids);
+  const facts = await heldUnannounced(tx, stored, decideWake(subscription, now, ids), now, deps);
   const begun = await writeFacts(tx, stored, facts, now, deps);
   if (!begun) return 'versionConflict';
   if (begun.isPaying) return refuse('subscriptionChargePending');

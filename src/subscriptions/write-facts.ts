@@ -17,6 +17,8 @@ import {
   type Subscription,
   type SubscriptionFact,
 } from './domain/subscription.ts';
+import { nextDuty, nextLook } from './domain/duties/duties.ts';
+import type { PayerEmails } from './payer-emails.ts';
 import { storeFacts, type StoredSubscription } from './store/subscriptions.ts';
 import { releaseUniqueKey } from './store/unique-keys.ts';
 
@@ -26,16 +28,12 @@ const invoiceLifeMs = 400 * 24 * 3_600_000;
 const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
 
 export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | undefined {
-  const at = wakeForPeriods(subscription, now);
-  const look = lookAtChange(subscription, now);
-  return at === undefined || look === undefined ? (at ?? look) : earliest(at, look);
-}
-
-/** Its invoice says when it is dropped, and a payment at the bank may delay that. */
-function lookAtChange({ change }: Subscription, now: Instant): Instant | undefined {
-  if (!change) return undefined;
-  const { charging, payableUntil = now } = change;
-  return charging === undefined && payableUntil > now ? payableUntil : laterBy(now, looksMs.charging);
+  return earliestOf(
+    wakeForPeriods(subscription, now),
+    nextDuty(subscription)?.at,
+    nextLook(subscription, now),
+    lookAtChange(subscription, now),
+  );
 }
 
 function wakeForPeriods(subscription: Subscription, now: Instant): Instant | undefined {
@@ -48,6 +46,20 @@ function wakeForPeriods(subscription: Subscription, now: Instant): Instant | und
   return next === undefined || (oldest.charging !== undefined && look < next) ? look : next;
 }
 
+/** Its invoice says when it is dropped, and a payment at the bank may delay that. */
+function lookAtChange({ change }: Subscription, now: Instant): Instant | undefined {
+  if (!change) return undefined;
+  const { charging, payableUntil = now } = change;
+  return charging === undefined && payableUntil > now ? payableUntil : laterBy(now, looksMs.charging);
+}
+
+function earliestOf(...times: readonly (Instant | undefined)[]): Instant | undefined {
+  return times
+    .filter((at) => at !== undefined)
+    .toSorted()
+    .at(0);
+}
+
 type Written = StoredSubscription & {
   /** The payer's own payment may take, or has taken, the money of a period that these facts close. */
   readonly isPaying?: true;
@@ -56,6 +68,7 @@ type Written = StoredSubscription & {
 export type WriteDeps = {
   readonly merchants: Merchants;
   readonly charging: Pick<Charging, 'obligationEnded'>;
+  readonly payerEmails: Pick<PayerEmails, 'write'>;
 };
 
 /** Within a transaction. Undefined on a version conflict: the caller starts again. */
@@ -64,7 +77,7 @@ export async function writeFacts(
   before: StoredSubscription,
   facts: readonly SubscriptionFact[],
   at: Instant,
-  { merchants, charging }: WriteDeps,
+  { merchants, charging, payerEmails }: WriteDeps,
 ): Promise<Written | undefined> {
   if (facts.length === 0) return before;
   const now = latest(at, before.changedAt);
@@ -73,6 +86,7 @@ export async function writeFacts(
   if (!written) return undefined;
   if (after.phase === 'ended' && before.subscription.phase !== 'ended')
     await releaseUniqueKey(tx, after.terms);
+  await payerEmails.write(tx, before, facts, now);
   // A payment locks the series of its card first, and then its invoice.
   for (const invoiceId of endedObligations(before.subscription, facts))
     await endObligation(tx, { partyId: after.terms.partyId, invoiceId }, charging, now);

@@ -25,6 +25,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'series',
       'payer_email',
       'subscription',
+      'subscription_email',
       'destination',
       'withdrawal',
     ].flatMap((table) => [

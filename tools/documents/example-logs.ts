@@ -137,6 +137,8 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'change_started', change: subscriptionChange() },
       { type: 'change_dropped', why: 'unpaid' },
       { type: 'zone_changed', zone: 'Asia/Vladivostok' },
+      { type: 'charge_announced', announcement: announcement('trialEnding') },
+      { type: 'charge_announced', announcement: announcement('newPrice') },
       { type: 'subscription_paused', by: 'merchant', resumesAt: minute(40 * 24 * 60) },
       { type: 'subscription_resumed' },
       { type: 'period_created', period: missedPeriod(2, '2026-02-20', '2026-03-20') },
@@ -327,4 +329,8 @@ function subscriptionPeriod(number: number, startsOn: string, endsOn: string) {
     invoiceId: `1Ek5pFYYx${number}${'stuv'[number]}`,
     outcome: 'open',
   };
+}
+
+function announcement(why: 'trialEnding' | 'newPrice') {
+  return { number: 2, why, priceMinor: 49_900, leadMs: 7 * 24 * 3_600_000, version: 9, by: 'email' };
 }

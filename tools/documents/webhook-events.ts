@@ -73,6 +73,9 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionParked:
     'Charging is stopped until you resume it, because something looks wrong. `parkedFor` says what.',
   SubscriptionUnparked: 'You resumed it, and charging continues.',
+  SubscriptionChargeComing:
+    'A charge comes that the payer must know of. With `by` as `email` Mandate writes to them, with `webhook` you do, and `none` reaches them.',
+  SubscriptionTrialEnding: 'As `SubscriptionChargeComing`, for the first charge after a trial.',
   CustomerCreated: 'A customer was created.',
   CustomerReady: 'The customer has an active binding and can be charged.',
   CustomerDeleted: 'You deleted the customer. The body shows it as it was before.',

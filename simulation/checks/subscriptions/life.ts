@@ -36,6 +36,7 @@ type Policy = { readonly windowDays: number; readonly stack?: boolean };
 /** What failed of a period, and the version of the policy that it began with. */
 type Case = { readonly firstFailedAt: string; policy: Policy };
 /** A period, and what its charges have come to. */
+type Announcement = { readonly number: number; readonly leadMs: number };
 export type Told = Period & { charging?: string; nextTryAt?: string; endsTriesAt?: string };
 /** What is left of a period at the end of a pause. */
 type Rest = {
@@ -64,6 +65,7 @@ export class Life {
   lastChargeAt?: string;
   /** When charging last ended, and who ended it. */
   #stopped: { readonly at: string; readonly by: string } | undefined;
+  #announcement: Announcement | undefined;
   /** What starts earlier is of a time that is not charged. */
   #chargedFrom = '';
   readonly changes = new Changes((problem) => this.problems.push(problem));
@@ -236,6 +238,10 @@ export class Life {
     zone_changed: (fact) => void (this.zone = String(fact['zone'])),
     subscription_parked: () => void (this.isParked = true),
     subscription_unparked: () => void (this.isParked = false),
+    charge_announced: (fact) => void (this.#announcement = fact['announcement'] as Announcement),
+    payer_reminded: () => {},
+    duties_changed: () => {},
+    announcement_ended: (fact, at) => this.#announced(fact, at),
   };
 
   /** A payment of the payer has paid the first period, and no other invoice asks for it. */
@@ -248,6 +254,17 @@ export class Life {
   #costsOfFirst(): string {
     const { anchor } = this.terms.schedule;
     return anchor === 'atStart' ? 'full' : (anchor.firstPeriod ?? 'free');
+  }
+
+  /** A charge that waits for its announcement follows it in time. */
+  #announced({ number, as }: Fact, at: string): void {
+    const { number: announced, leadMs } = this.#announcement ?? {};
+    const period = this.periods.get(Number(number));
+    if (as !== 'accepted' || announced !== number || leadMs === undefined) return;
+    if (period?.outcome !== 'open' || period.nextTryAt === undefined || period.endsTriesAt) return;
+    const follows = instantOf(new Date(Date.parse(at) + leadMs).toISOString());
+    const nextTryAt = follows > period.dueAt ? follows : period.dueAt;
+    this.periods.set(period.number, { ...period, nextTryAt });
   }
 
   #stop(phase: string, at: string, by: string): void {

@@ -33,6 +33,7 @@ const eventOf: Readonly<Record<string, string>> = {
   dunning_policy_changed: 'SubscriptionDunningPolicyChanged',
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
+  charge_announced: 'SubscriptionChargeComing',
 };
 
 const changeEnds = ['SubscriptionChangeStarted', 'SubscriptionChangeDropped', 'SubscriptionChanged'];
@@ -61,7 +62,7 @@ export async function misinformed(query: CheckWorld['query'], seen: Seen): Promi
     if (!row) return [];
     const bodies = inOrder(heard.get(`${webhook} ${id}`) ?? []);
     const facts = histories.get(String(id))?.facts ?? [];
-    const types = facts.flatMap(({ type }) => eventOf[type] ?? []).join(' ');
+    const types = facts.flatMap((fact) => eventNameOf(fact) ?? []).join(' ');
     const told = bodies.map(({ eventType }) => eventType).join(' ');
     const all = [
       types !== told && `it received ${told || 'nothing'}, not ${types}`,
@@ -71,6 +72,11 @@ export async function misinformed(query: CheckWorld['query'], seen: Seen): Promi
       .filter((problem) => problem !== false)
       .map((problem) => [`webhook ${webhook} of subscription ${id}`, problem]);
   });
+}
+
+function eventNameOf(fact: { readonly type: string }): string | undefined {
+  const { why } = (fact as { announcement?: { why?: string } }).announcement ?? {};
+  return why === 'trialEnding' ? 'SubscriptionTrialEnding' : eventOf[fact.type];
 }
 
 function idIn(body: unknown): string {

@@ -72,6 +72,7 @@ const dueTables = [
   'series',
   'subscription',
   'payer_email',
+  'subscription_email',
   'destination',
   'withdrawal',
   'webhook_queue',

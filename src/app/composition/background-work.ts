@@ -2,6 +2,8 @@
 import { openAwayReport } from '../../acquiring/health/away-report.ts';
 import { learnAbilities } from '../../acquiring/learn-abilities.ts';
 import { customers } from '../../customers/port.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { positionOf } from '../../platform/events/domain/topic.ts';
 import { openJobRunner, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { openSearchReader } from '../../search/reader.ts';
 import { missingScope } from '../../wallets/webhook-scope.ts';
@@ -15,6 +17,9 @@ import { jobHandlers, jobOfOperation, type JobRows } from '../job-handlers.ts';
 import type { Foundation } from './foundation.ts';
 import { everyInvariant } from './invariants.ts';
 import type { Modules } from './modules.ts';
+import type { Subscription } from '../../subscriptions/domain/subscription.ts';
+import { announcementTypes } from '../../subscriptions/webhook-events.ts';
+import { hasAccepted } from '../../webhooks/inspection/deliveries.store.ts';
 import { periodicTasks } from './periodic-tasks.ts';
 import { topics } from './topics.ts';
 
@@ -23,7 +28,7 @@ export type BackgroundWork = ReturnType<typeof openBackgroundWork>;
 export function openBackgroundWork(foundation: Foundation, modules: Modules, publicUrl: () => string) {
   const { config, ports, log, database, keyring } = foundation;
   const { clock } = ports;
-  const { banks, charging, livemode, merchants, payerAttempts, tokens } = modules;
+  const { banks, charging, livemode, merchants, payerAttempts, payerEmails, tokens } = modules;
   const ledger = monitorLedger(database, log, everyInvariant);
   const awayReport = openAwayReport({ db: database, clock, away: banks.away });
   const bankWatch = watchBanks({
@@ -31,7 +36,8 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
     clock,
     log,
     banks,
-    apply: (tx, update) => applyUpdate({ clock, livemode, log, merchants, charging }, tx, update),
+    apply: (tx, update) =>
+      applyUpdate({ clock, livemode, log, merchants, charging, payerEmails }, tx, update),
     async expedite(operationId) {
       const job = jobOfOperation(operationId);
       if (job) await jobs.expedite(...job);
@@ -54,7 +60,15 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
       run: (table, key, now, row) => jobs.run(table, key, now, row),
       wake: () => jobs.wake(),
       exports: { keys: keyring, sources: modules.exports.sources, isStopping: () => jobs.isStopping() },
-      subscriptions: { ids: ports.ids, merchants, customers, payerAttempts, tokens },
+      subscriptions: {
+        ids: ports.ids,
+        merchants,
+        customers,
+        payerAttempts,
+        payerEmails,
+        tokens,
+        isAcknowledged,
+      },
     }),
     periodicTasks: periodicTasks(foundation, modules, { awayReport, bankWatch, ledger, learn }),
     countJobRun: modules.metrics.countJobRun,
@@ -63,6 +77,12 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
   const webhooks = openDeliveries(foundation, modules);
   const search = openSearchReader({ db: database, log });
   return { jobs, webhooks, search, bankWatch, ledger, awayReport, learnAbilities: learn };
+}
+
+/** By a receiver of the merchant. */
+function isAcknowledged(db: Database, { terms }: Subscription, version: number): Promise<boolean> {
+  const from = positionOf({ sequence: version + 1, index: 0 });
+  return hasAccepted(db, { aggregateId: terms.id, eventTypes: announcementTypes, from });
 }
 
 function openDeliveries({ config, ports, log, database, keyring }: Foundation, { metrics }: Modules) {

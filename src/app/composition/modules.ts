@@ -1,4 +1,5 @@
 // The modules of the business, each opened once on the foundation. Requests and background work share them.
+import type { Instant } from '../../clock.ts';
 import { maskOf, paymentSystems } from '../../cards/domain/card.ts';
 import { limitCards, unlimitedCards } from '../../cards/card-testing.ts';
 import { followResets, limitAttempts } from '../../cards/payer-attempts.ts';
@@ -6,6 +7,7 @@ import { openConsoleSessions } from '../../console/sessions.ts';
 import type { BindingRules } from '../../customers/domain/commands.ts';
 import { loadInvoice } from '../../invoices/store/invoices.ts';
 import { openTemplateTokens } from '../../invoices/template-tokens.ts';
+import { defined } from '../../defined.ts';
 import { livemodeOf } from '../../livemode.ts';
 import type { AcceptedNetworks } from '../../merchants/domain/accepted-networks.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
@@ -19,6 +21,10 @@ import { openLinkSecrets } from '../../platform/keys/link-secrets.ts';
 import { openMailServer } from '../../platform/mail/mail-server.ts';
 import { exportSources } from '../sources/export-sources.ts';
 import { openExports } from '../../search/exports/port.ts';
+import { checkoutLinkOf } from '../../checkout/domain/checkout-request.ts';
+import { findPeriodOf } from '../../subscriptions/store/subscriptions.ts';
+import { payerLinkOf } from '../../subscriptions/payer-link.ts';
+import { openPayerEmails } from '../../subscriptions/payer-emails.ts';
 import { openReceipts } from '../../receipts/receipts.ts';
 import { openCharging } from '../../recurring/charging.ts';
 import { openConsentSeals } from '../../recurring/consent-seal.ts';
@@ -53,18 +59,33 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
   const linkSecrets = openLinkSecrets(keyring);
   const receipts = openReceipts({
     merchants,
-    productOf: async (invoiceId) => (await loadInvoice(lookups, invoiceId))?.product,
+    async boughtWith(invoiceId) {
+      const { product, subscriptionId } = (await loadInvoice(lookups, invoiceId)) ?? {};
+      const period =
+        subscriptionId === undefined ? undefined : await findPeriodOf(lookups, subscriptionId, invoiceId);
+      return defined({ product, period });
+    },
     revokeUrlOf: (seriesId) => revokeUrlOf(publicUrl(), seriesId, linkSecrets.secretOf('withdraw', seriesId)),
     sendsEmail,
   });
   const charging = openCharging({ cards, receipts });
   const consents = openConsents({ cards, seals, receipts });
+  const tokens = accessTokens(keyring, clock);
   return {
     livemode,
     metrics,
     cards,
-    tokens: accessTokens(keyring, clock),
+    tokens,
     linkSecrets,
+    payerEmails: openPayerEmails({ consents, sendsEmail }),
+    emailLinks: {
+      pageUrlOf: (subscriptionId: string, now: Instant) =>
+        payerLinkOf({ linkSecrets, publicUrl }, subscriptionId, now).url,
+      payUrlOf: ({ partyId, invoiceId }: { partyId: string; invoiceId: string }) => {
+        const token = tokens.issue({ kind: 'invoice', entityId: invoiceId, partyId });
+        return checkoutLinkOf(publicUrl(), { invoiceId, token });
+      },
+    },
     templateTokens: openTemplateTokens({ lookups, keyring }),
     merchants,
     answers: idempotency(database, keyring),

@@ -128,6 +128,19 @@ function addRecurringSettings(shop: MandateCommand): void {
     .addOption(yesOrNo('--needs-api-key <yes|no>', 'refuse charges without the payer by access token'))
     .addOption(yesOrNo('--pause-by-payer <yes|no>', 'payers may pause their subscription; yes by default'))
     .addOption(yesOrNo('--new-card-by-payer <yes|no>', 'payers may change the card; yes by default'))
+    .option(
+      '--announce-each <hours>',
+      'announce every charge of a subscription so long before; 0 for those that need it',
+    )
+    .addOption(
+      new Option('--subscription-emails <who>', 'who writes to payers about subscriptions').choices([
+        'service',
+        'merchant',
+      ]),
+    )
+    .addOption(
+      yesOrNo('--charge-unannounced <yes|no>', 'charge also if an announcement has not reached the payer'),
+    )
     .action(async (id: string, options) => (await import('./recurring.ts')).setRecurring(id, options));
 }
 

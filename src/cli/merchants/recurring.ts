@@ -4,9 +4,9 @@ import { amountRuleIn, type AmountRule } from '../../receipts/domain/terms.ts';
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone } from '../../retry-rules/domain/time-zones.ts';
 import { scheduleProblem } from '../../recurring/domain/mandate.ts';
-import { timeZoneOf, type RecurringSettings } from '../../recurring/domain/settings.ts';
+import { timeZoneOf, type Duties, type RecurringSettings } from '../../recurring/domain/settings.ts';
 import { findSettings, storeSettings } from '../../recurring/store/settings.ts';
-import { requireShop, withFoundation } from '../foundation.ts';
+import { requireShop, wholeNumber, withFoundation } from '../foundation.ts';
 import { defined } from '../../defined.ts';
 
 type Options = {
@@ -24,7 +24,12 @@ type Options = {
   needsApiKey?: 'yes' | 'no';
   pauseByPayer?: 'yes' | 'no';
   newCardByPayer?: 'yes' | 'no';
+  announceEach?: string;
+  subscriptionEmails?: 'service' | 'merchant';
+  chargeUnannounced?: 'yes' | 'no';
 };
+
+const maxAnnounceHours = 720;
 
 /** Without options it only prints the settings. */
 export async function setRecurring(shopId: string, options: Options): Promise<void> {
@@ -41,10 +46,12 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
     const { currency } = await requireShop(database, partyId, shopId);
     const name = { partyId, shopId };
     const before = await findSettings(database, name);
+    const duties = { ...before.duties, ...dutiesOf(options) };
     const terms = { ...before.terms, ...defined({ schedule, validUntil, amountRule }) };
     const settings: RecurringSettings = {
       ...before,
       ...(Object.keys(terms).length === 0 ? {} : { terms }),
+      ...(Object.keys(duties).length === 0 ? {} : { duties }),
       ...defined({ contact, language, timeZone, periodRule }),
       ...flag('enforceAmount', options.enforceAmount),
       ...flag('enforceMaxGap', options.enforceMaxGap),
@@ -55,6 +62,17 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
     };
     await storeSettings(database, name, settings);
     console.log(JSON.stringify({ ...settings, timeZone: timeZoneOf(settings, currency) }, null, 2));
+  });
+}
+
+function dutiesOf({ announceEach, subscriptionEmails: emailsBy, chargeUnannounced }: Options): Duties {
+  return defined({
+    announceEachHours:
+      announceEach === undefined
+        ? undefined
+        : wholeNumber('--announce-each', announceEach, 0, maxAnnounceHours),
+    emailsBy,
+    chargeUnannounced: chargeUnannounced === undefined ? undefined : chargeUnannounced === 'yes',
   });
 }
 

@@ -2,11 +2,14 @@
 // of a recurring one, and refuses them in a one-off one.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import { printedCard } from '../../cards/domain/printed-card.ts';
-import { epochMsOf, type Instant } from '../../clock.ts';
+import { dayMs, epochMsOf, type Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';
+import { emailPage } from './email-page.ts';
 import { printMoney } from './format-money.ts';
 import { asAgreedIn, scheduleInWords } from './schedule-words.ts';
 import type { MandateTerms } from './terms.ts';
+
+export { escaped } from './email-page.ts';
 
 export const receiptLanguages = ['en', 'ru'] as const;
 export type ReceiptLanguage = (typeof receiptLanguages)[number];
@@ -20,6 +23,8 @@ export type ReceiptFacts = {
   readonly timeZone?: string;
   /** What was bought, if it was an invoice. */
   readonly product?: string;
+  /** Of a subscription: local dates. The last one is no more in it. */
+  readonly period?: { readonly startsOn: string; readonly endsOn: string };
   readonly card: { readonly paymentSystem: string; readonly lastDigits: string };
   readonly invoiceId: string;
   readonly paymentId: string;
@@ -60,6 +65,7 @@ type Label =
   | 'schedule'
   | 'lifetime'
   | 'product'
+  | 'period'
   | 'amount'
   | 'later'
   | 'trial'
@@ -80,6 +86,7 @@ const words: Record<ReceiptLanguage, Words> = {
       schedule: 'Schedule',
       lifetime: 'Valid',
       product: 'For',
+      period: 'Period',
       amount: 'Amount',
       later: 'Later amounts',
       trial: 'Trial',
@@ -107,6 +114,7 @@ const words: Record<ReceiptLanguage, Words> = {
       schedule: 'Расписание',
       lifetime: 'Срок действия',
       product: 'За что',
+      period: 'Период',
       amount: 'Сумма',
       later: 'Следующие суммы',
       trial: 'Пробный период',
@@ -135,26 +143,12 @@ export function receiptOf(facts: ReceiptFacts): Receipt {
   const text = [heading, '', ...lines.map(([label, value]) => `${said.labels[label]}: ${value}`), ''].join(
     '\n',
   );
-  const button = `<a class="button" href="${escaped(facts.recurring?.cancelUrl ?? '')}">${escaped(said.end)}</a>`;
-  const rows = lines.map(
-    ([label, value]) =>
-      `<tr><th scope="row">${escaped(said.labels[label])}</th><td>${label === 'cancel' ? button : escaped(value)}</td></tr>`,
-  );
-  const html = `<!doctype html>
-<html lang="${facts.language}">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escaped(subject)}</title>
-<style>body{background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:2em auto;padding:0 1em}h1{font-size:1.5em}th{text-align:left;text-align:start;padding:.2em 1em .2em 0;vertical-align:top;white-space:nowrap}td{padding:.2em 0;vertical-align:top;overflow-wrap:anywhere}@media(max-width:30em){th,td{display:block;padding:0}td{padding-bottom:.6em}}.button{display:inline-block;padding:.5em 1em;border-radius:6px;background:#0b6b5c;color:#fff;text-decoration:none}</style>
-<main>
-<h1>${escaped(heading)}</h1>
-<table>
-${rows.join('\n')}
-</table>
-</main>
-</html>
-`;
+  const rows = lines.map(([label, value]) => ({
+    label: said.labels[label],
+    value,
+    ...(label === 'cancel' ? { button: { url: facts.recurring?.cancelUrl ?? '', text: said.end } } : {}),
+  }));
+  const html = emailPage({ language: facts.language, subject, heading, rows });
   const receipt = { subject, text, html };
   const problems = receiptProblems(receipt, facts.language, facts.recurring ? 'recurring' : 'oneOff');
   if (problems.length > 0) throw new Error(`The receipt breaks the rules: ${problems.join(' ')}`);
@@ -167,10 +161,11 @@ function subjectOf({ recurring, amount, merchant: { name } }: ReceiptFacts, said
 }
 
 function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[] {
-  const { merchant, amount, product = '', recurring, card, approvalCode } = facts;
+  const { merchant, amount, product = '', period, recurring, card, approvalCode } = facts;
   const lines: (readonly [Label, string])[] = [
     ...(recurring ? agreedLines(facts, recurring.mandate, said) : []),
     ...(hasNothingToShow(product) ? [] : ([['product', product]] as const)),
+    ...(period ? ([['period', periodText(period, facts.language)]] as const) : []),
     ['amount', moneyText(amount, facts.language)],
     ...(recurring ? laterLines(facts, recurring.mandate, said) : []),
     ['date', localTime(facts)],
@@ -181,6 +176,16 @@ function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[]
     ...(recurring ? ([['cancel', said.how(recurring.cancelUrl)]] as const) : []),
   ];
   return lines.map(([label, value]) => [label, value.replace(/\s+/g, ' ').trim()]);
+}
+
+/** Its first and its last day. */
+export function periodText(
+  { startsOn, endsOn }: NonNullable<ReceiptFacts['period']>,
+  language: ReceiptLanguage,
+): string {
+  const { date } = clockOf('UTC', language);
+  const days = [Date.parse(startsOn), Date.parse(endsOn) - dayMs];
+  return days.map((day) => date.format(day)).join(' – ');
 }
 
 type Agreed = NonNullable<ReceiptFacts['recurring']>['mandate'];
@@ -290,8 +295,4 @@ function problemsOf(text: string, language: ReceiptLanguage, kind: ReceiptKind):
     if (pattern.test(text) === (kind === 'recurring')) return [];
     return [`The ${part} ${kind === 'recurring' ? 'is missing' : 'belongs to recurring payments'}.`];
   });
-}
-
-export function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 }

@@ -20,6 +20,18 @@ export type RecurringSettings = ShopRules & {
   readonly contact?: string;
   /** The language of emailed receipts, if the payer's is not known. */
   readonly language?: ReceiptLanguage;
+  /** Duties towards the payers of subscriptions. */
+  readonly duties?: Duties;
+};
+
+/** Each is absent unless the merchant has set it. */
+export type Duties = {
+  /** Every charge of a subscription is announced so many hours before it. */
+  readonly announceEachHours?: number;
+  /** Who writes to payers about subscriptions: Mandate, or the merchant when a webhook event asks for it. */
+  readonly emailsBy?: 'service' | 'merchant';
+  /** A charge is made also if the announcement that is due has not reached the payer. */
+  readonly chargeUnannounced?: boolean;
 };
 
 /** The shop's time zone. Without a setting it follows from the currency. */

@@ -31,7 +31,7 @@ import {
   type SeriesFact,
   type SeriesTerms,
 } from '../domain/series.ts';
-import type { RecurringSettings } from '../domain/settings.ts';
+import type { Duties, RecurringSettings } from '../domain/settings.ts';
 
 export const contactInfo = object<ContactInfo>({
   email: optional(text),
@@ -197,6 +197,11 @@ export function readBundle(bundle: Bundle) {
   return { ...bundle, entries };
 }
 
+export const duties: Codec<Duties> = object({
+  announceEachHours: optional(wholeNumber),
+  emailsBy: optional(oneOf('service', 'merchant')),
+  chargeUnannounced: optional(flag),
+});
 export const recurringSettings: Codec<RecurringSettings> = object({
   terms: optional(mandateTerms),
   timeZone: optional(text),
@@ -209,4 +214,5 @@ export const recurringSettings: Codec<RecurringSettings> = object({
   newCardByPayer: optional(flag),
   contact: optional(text),
   language: optional(receiptLanguage),
+  duties: optional(duties),
 });

@@ -16,6 +16,7 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { decideCancel, decidePause, decideResume, decideUncancel } from '../domain/commands.ts';
 import type { Subscription, SubscriptionFact } from '../domain/subscription.ts';
 import { findSubscription } from '../store/subscriptions.ts';
+import type { PayerEmails } from '../payer-emails.ts';
 import { writeFacts } from '../write-facts.ts';
 import { subscriptionBody, SubscriptionPath, SubscriptionSchema } from './schema.ts';
 
@@ -24,6 +25,7 @@ export type ChangeDeps = {
   readonly ids: Ids;
   readonly merchants: Merchants;
   readonly charging: Pick<Charging, 'obligationEnded'>;
+  readonly payerEmails: PayerEmails;
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
 
@@ -40,7 +42,7 @@ const changeTries = 10;
 
 export async function change<Code extends string>(
   { caller, params, now }: { caller: { partyId: string }; params: { subscriptionID: string }; now: Instant },
-  { db, merchants, charging, jobs }: ChangeDeps,
+  { db, merchants, charging, payerEmails, jobs }: ChangeDeps,
   decide: (subscription: Subscription, now: Instant) => Outcome<readonly SubscriptionFact[], Code>,
   needs: 'a shop that trades' | 'nothing' = 'nothing',
 ) {
@@ -52,7 +54,11 @@ export async function change<Code extends string>(
       if (needs === 'a shop that trades' && !shop.ok) return shop;
       const decision = decide(stored.subscription, latest(now, stored.changedAt));
       if (!decision.ok) return decision;
-      const written = await writeFacts(tx, stored, decision.value, now, { merchants, charging });
+      const written = await writeFacts(tx, stored, decision.value, now, {
+        merchants,
+        charging,
+        payerEmails,
+      });
       if (!written) return 'versionConflict';
       return written.isPaying
         ? refuse('subscriptionChargePending')

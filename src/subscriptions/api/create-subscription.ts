@@ -24,6 +24,7 @@ import { costOfFirst } from '../domain/first-payment.ts';
 import { sumOf } from '../domain/proration.ts';
 import { checkSchedule } from '../domain/schedule.ts';
 import { evolve, evolveAll, type SubscriptionTerms } from '../domain/subscription.ts';
+import type { PayerEmails } from '../payer-emails.ts';
 import { findPolicyFor } from '../store/dunning-policies.ts';
 import { findSubscriptionByExternalId, storeNewSubscription } from '../store/subscriptions.ts';
 import { claimUniqueKey } from '../store/unique-keys.ts';
@@ -45,6 +46,7 @@ export type ConsentDeps = {
 type Deps = ConsentDeps & {
   readonly ids: Ids;
   readonly merchants: Merchants;
+  readonly payerEmails: Pick<PayerEmails, 'write'>;
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
 
@@ -124,7 +126,8 @@ async function make(
   if (allowed && !allowed.ok) return allowed;
   const [created, ...others] = decision.value;
   if (!created) throw new Error('A subscription is created by a fact.');
-  const subscription = evolveAll(evolve(undefined, created, now), others, now);
+  const before = evolve(undefined, created, now);
+  const subscription = evolveAll(before, others, now);
   const wakeAt = wakeTimeOf(subscription, now);
   if (!(await storeNewSubscription(db, subscription, decision.value, wakeAt, fingerprint)))
     return 'versionConflict';
@@ -132,6 +135,7 @@ async function make(
   if (key === 'versionConflict') return key;
   if (key !== 'claimed') return refuse('subscriptionKeyTaken', { details: { id: key.takenBy } });
   await invoiceFirst(db, subscription, now, merchants);
+  await deps.payerEmails.write(db, { subscription: before, version: 0 }, others, now);
   db.afterCommit(() => jobs.wake());
   return accept(subscriptionBody(subscription));
 }

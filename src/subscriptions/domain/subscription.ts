@@ -6,8 +6,10 @@ import { defined } from '../../defined.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Currency } from '../../money.ts';
 import type { PaymentRef } from '../../recurring/domain/series.ts';
+import type { Duties } from '../../recurring/domain/settings.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { momentOnDay } from './day-window.ts';
+import type { Announcement } from './duties/terms.ts';
 import { isHealedByTime, type Case, type DunningPolicy, type HealedByTime } from './dunning.ts';
 import {
   firstNumberOf,
@@ -81,6 +83,8 @@ export type OpenPeriod = Period & {
   readonly givesUpAt?: Instant;
   /** A person or a new card asked for the next try. */
   readonly isWished?: true;
+  /** How many emails about its failure were written. */
+  readonly emailsWritten?: number;
 };
 
 /** `credit…` is for the unused time of the old items, `charge…` for the same time of the new ones. */
@@ -145,6 +149,14 @@ export type Subscription = {
   readonly charges: readonly Charge[];
   readonly parkedFor?: ParkReason;
   readonly endedFor?: EndReason;
+  /** Of the next charge that needs one, or of the latest. */
+  readonly announcement?: Announcement;
+  /** What a full period costs, as the payer knows it. Absent: as at the start. */
+  readonly knownPriceMinor?: bigint;
+  /** When the payer last had an email about a declined charge. */
+  readonly declinedAt?: Instant;
+  /** As the shop had them at the latest charge. */
+  readonly duties?: Duties;
 };
 
 export type Charge = {
@@ -169,6 +181,8 @@ export type SubscriptionFact =
       readonly number: number;
       readonly paymentId: string;
       readonly bindingId?: string;
+      /** The shop charges without the announcement that is due. */
+      readonly isUnannounced?: true;
     }
   | {
       readonly type: 'charge_postponed';
@@ -227,7 +241,11 @@ export type SubscriptionFact =
       readonly moved?: readonly MovedPeriod[];
     }
   | { readonly type: 'subscription_parked'; readonly why: ParkReason }
-  | { readonly type: 'subscription_unparked' };
+  | { readonly type: 'subscription_unparked' }
+  | { readonly type: 'charge_announced'; readonly announcement: Announcement }
+  | { readonly type: 'announcement_ended'; readonly number: number; readonly as: 'accepted' | 'refused' }
+  | { readonly type: 'payer_reminded'; readonly number: number; readonly which: number }
+  | { readonly type: 'duties_changed'; readonly duties: Duties };
 
 type MovedPeriod = { readonly number: number; readonly nextTryAt?: Instant; readonly givesUpAt?: Instant };
 
@@ -258,6 +276,10 @@ const whileRunning = {
   dunning_policy_changed: 'running',
   subscription_parked: 'running',
   subscription_unparked: 'running',
+  charge_announced: 'running',
+  announcement_ended: 'running',
+  payer_reminded: 'running',
+  duties_changed: 'running',
 } as const;
 
 /** All allowed transitions. Any other is a bug. */
@@ -292,6 +314,10 @@ export const subscriptionLifecycle = {
     dunning_policy_changed: 'paused',
     subscription_parked: 'paused',
     subscription_unparked: 'paused',
+    charge_announced: 'paused',
+    announcement_ended: 'paused',
+    payer_reminded: 'paused',
+    duties_changed: 'paused',
   },
   unpaid: {
     charge_started: 'unpaid',
@@ -313,6 +339,9 @@ export const subscriptionLifecycle = {
     dunning_policy_changed: 'unpaid',
     subscription_parked: 'unpaid',
     subscription_unparked: 'unpaid',
+    charge_announced: 'unpaid',
+    announcement_ended: 'unpaid',
+    duties_changed: 'unpaid',
   },
   // What was at the bank is finished.
   ended: {
@@ -518,6 +547,11 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'change_dropped':
     case 'items_changed':
       return afterChange(before, fact, now);
+    case 'charge_announced':
+    case 'announcement_ended':
+    case 'payer_reminded':
+    case 'duties_changed':
+      return afterDuty(before, fact, now);
     default:
       return afterPeriodFact(before, fact, now);
   }
@@ -580,7 +614,44 @@ function withoutMoney(before: Subscription, lostMinor: bigint): Subscription {
   return { ...before, paidMinor: 0n, creditMinor: creditMinor < 0n ? 0n : creditMinor };
 }
 
-type PeriodFact = Extract<LaterFact, { number: number } | { period: Period }>;
+type DutyFact = Extract<
+  LaterFact,
+  { type: 'charge_announced' | 'announcement_ended' | 'payer_reminded' | 'duties_changed' }
+>;
+
+function afterDuty(before: Subscription, fact: DutyFact, now: Instant): Subscription {
+  switch (fact.type) {
+    case 'charge_announced':
+      return {
+        ...before,
+        announcement: { ...fact.announcement, announcedAt: now },
+        knownPriceMinor: fact.announcement.priceMinor,
+      };
+    case 'announcement_ended': {
+      const { announcement } = before;
+      if (announcement?.number !== fact.number) return before;
+      const ended = { ...announcement, [fact.as === 'accepted' ? 'acceptedAt' : 'refusedAt']: now };
+      const open = before.open.map((period) => afterAccepted(period, ended));
+      return { ...before, announcement: ended, open };
+    }
+    case 'payer_reminded':
+      return withOpen(before, fact.number, (period) => ({
+        ...period,
+        emailsWritten: fact.which + 1,
+      }));
+    case 'duties_changed':
+      return { ...before, duties: fact.duties };
+  }
+}
+
+/** A charge that waits for its announcement follows it in time. */
+function afterAccepted(period: OpenPeriod, { number, acceptedAt, leadMs }: Announcement): OpenPeriod {
+  const isWaiting = period.nextTryAt !== undefined && period.declineClass === undefined;
+  if (period.number !== number || acceptedAt === undefined || !isWaiting) return period;
+  return { ...period, nextTryAt: later(period.dueAt, laterBy(acceptedAt, leadMs)) };
+}
+
+type PeriodFact = Exclude<Extract<LaterFact, { number: number } | { period: Period }>, DutyFact>;
 
 function afterPeriodFact(
   before: Subscription,
@@ -726,7 +797,8 @@ function afterFailure(
 ): Subscription {
   const policy = policyNameOf(before) === undefined ? undefined : policyOf(before);
   const after = withOpen(before, fact.number, (period) => failed(period, fact, policy, now));
-  return fact.isUnsent ? { ...after, charges: sentCharges(before, fact.number) } : after;
+  const told = isDeclineToTell(before, fact, now) ? { ...after, declinedAt: now } : after;
+  return fact.isUnsent ? { ...told, charges: sentCharges(before, fact.number) } : told;
 }
 
 /** Without the one in progress. */
@@ -765,7 +837,8 @@ function failed(
     ? { declines: { ...declines, [declineClass]: 1 + (declines?.[declineClass] ?? 0) } }
     : {};
   const first = period.firstFailedAt === undefined ? defined({ dunning: period.dunning ?? policy }) : {};
-  return { ...after, firstFailedAt, retries, ...counted, ...first };
+  const { emailsWritten = 1 } = period;
+  return { ...after, firstFailedAt, retries, emailsWritten, ...counted, ...first };
 }
 
 /** With one more decline. */
@@ -794,4 +867,15 @@ function afterPolicy(
       })),
     after,
   );
+}
+
+/** The first one of a period. Several within a day are one email, and a mistake of the merchant's or of Mandate's is none. */
+export function isDeclineToTell(
+  { open, declinedAt }: Subscription,
+  { number, declineClass }: SubscriptionFact & { type: 'charge_failed' },
+  now: Instant,
+): boolean {
+  const wasTold = open.some((period) => period.number === number && period.emailsWritten !== undefined);
+  const isRecent = declinedAt !== undefined && now < laterBy(declinedAt, 24 * 3_600_000);
+  return declineClass !== 'configuration' && !wasTold && !isRecent;
 }

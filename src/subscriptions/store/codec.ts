@@ -15,9 +15,10 @@ import {
   type Members,
 } from '../../platform/database/codec.ts';
 import { cart } from '../../invoices/store/codec.ts';
-import { declineClass } from '../../recurring/store/codec.ts';
+import { declineClass, duties } from '../../recurring/store/codec.ts';
 import type { PaymentRef } from '../../recurring/domain/series.ts';
 import type { Every } from '../../retry-rules/domain/periods.ts';
+import type { Announcement } from '../domain/duties/terms.ts';
 import type { DayWindow } from '../domain/day-window.ts';
 import type { ClassRule, DunningPolicy } from '../domain/dunning.ts';
 import type { PeriodDates, Schedule, ScheduleTerms } from '../domain/schedule.ts';
@@ -45,6 +46,12 @@ export const periodOutcome: Codec<Period['outcome']> = oneOf(
   'missed',
 );
 export { cart as periodLines };
+export const announcementReason: Codec<Announcement['why']> = oneOf(
+  'trialEnding',
+  'newPrice',
+  'rareCharge',
+  'eachCharge',
+);
 
 const taxMode: Codec<NonNullable<Item['taxMode']>> = object({
   type: oneOf('InvoiceLineTaxVAT'),
@@ -184,6 +191,7 @@ const openPeriod: Codec<OpenPeriod> = object({
   nextTryAt: optional(instant),
   givesUpAt: optional(instant),
   isWished: optional(oneOf(true)),
+  emailsWritten: optional(wholeNumber),
 });
 const changeMembers: Members<Change> = {
   period: wholeNumber,
@@ -202,7 +210,7 @@ const pendingChange: Codec<PendingChange> = object({
   failedFor: optional(text),
 });
 
-const endReason = oneOf(
+export const endReason = oneOf(
   'payer',
   'merchant',
   'consentEnded',
@@ -212,6 +220,17 @@ const endReason = oneOf(
   'firstPaymentMissing',
   'disputed',
 );
+const announcement: Codec<Announcement> = object({
+  number: wholeNumber,
+  why: announcementReason,
+  priceMinor: minorUnits,
+  leadMs: wholeNumber,
+  version: wholeNumber,
+  by: oneOf('email', 'webhook', 'none'),
+  announcedAt: optional(instant),
+  acceptedAt: optional(instant),
+  refusedAt: optional(instant),
+});
 const parkReason = oneOf('moreThanTwoChargesADay', 'periodAhead');
 const pauseMembers = { by: oneOf('payer', 'merchant', 'dunning'), resumesAt: optional(instant) };
 
@@ -243,6 +262,10 @@ export const subscriptionState: Codec<SubscriptionState> = object({
   ),
   parkedFor: optional(parkReason),
   endedFor: optional(endReason),
+  announcement: optional(announcement),
+  knownPriceMinor: optional(minorUnits),
+  declinedAt: optional(instant),
+  duties: optional(duties),
 });
 
 export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
@@ -250,7 +273,12 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   subscription_started: { schedule, parent: optional(parent) },
   period_created: { period },
   missed_period_charged: { number: wholeNumber, invoiceId: text },
-  charge_started: { number: wholeNumber, paymentId: text, bindingId: optional(text) },
+  charge_started: {
+    number: wholeNumber,
+    paymentId: text,
+    bindingId: optional(text),
+    isUnannounced: optional(oneOf(true)),
+  },
   charge_postponed: { number: wholeNumber, until: optional(instant), why: text },
   charge_failed: {
     number: wholeNumber,
@@ -291,4 +319,8 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   },
   subscription_parked: { why: parkReason },
   subscription_unparked: {},
+  charge_announced: { announcement },
+  announcement_ended: { number: wholeNumber, as: oneOf('accepted', 'refused') },
+  payer_reminded: { number: wholeNumber, which: wholeNumber },
+  duties_changed: { duties },
 });

@@ -414,6 +414,24 @@ export async function findPaidBy(db: Database, invoiceId: string): Promise<PaidB
     : { stored, number };
 }
 
+const readPeriodOf = statement({
+  name: 'read_period_of_invoice',
+  parameters: { subscription_id: 'text', invoice_id: 'text' },
+  row: { starts_on: 'text', ends_on: 'text' },
+  text: `select starts_on, ends_on from subscription_period
+         where subscription_id = :subscription_id and invoice_id = :invoice_id`,
+});
+
+/** The dates of the period that an invoice pays. Undefined for that of a change. */
+export async function findPeriodOf(
+  db: Pick<Database, 'run'>,
+  subscriptionId: string,
+  invoiceId: string,
+): Promise<Pick<Period, 'startsOn' | 'endsOn'> | undefined> {
+  const [row] = await db.run(readPeriodOf, { subscription_id: subscriptionId, invoice_id: invoiceId });
+  return row && { startsOn: row.starts_on, endsOn: row.ends_on };
+}
+
 export async function rescheduleSubscription(
   db: Database,
   { subscription, version }: StoredSubscription,

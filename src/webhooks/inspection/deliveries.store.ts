@@ -61,3 +61,32 @@ export async function deliveriesOf(
   const waiting = await db.run(readWaiting, { aggregate_id: aggregateId });
   return { tried: found.slice(-mostAttempts), waiting, isMore: found.length > mostAttempts };
 }
+
+const readAccepted = statement({
+  name: 'read_accepted_delivery',
+  parameters: { aggregate_id: 'text', event_types: 'json', from_position: 'int8' },
+  row: { accepted: 'bool' },
+  text: `select exists (
+           select from webhook_queue as queue cross join lateral (
+             select from webhook_attempt
+             where webhook_attempt.webhook_id = queue.webhook_id and webhook_attempt.aggregate_id = :aggregate_id
+               and position >= :from_position and status between 200 and 299
+               and event_type in (select json_array_elements_text(:event_types))
+             limit 1
+           ) as accepted
+           where queue.aggregate_id = :aggregate_id
+         ) as accepted`,
+});
+
+/** Whether a receiver has accepted one of these events of the object, from a position in its log on. */
+export async function hasAccepted(
+  db: Pick<Database, 'run'>,
+  { aggregateId, eventTypes, from }: { aggregateId: string; eventTypes: readonly string[]; from: number },
+): Promise<boolean> {
+  const [row] = await db.run(readAccepted, {
+    aggregate_id: aggregateId,
+    event_types: eventTypes,
+    from_position: BigInt(from),
+  });
+  return row?.accepted ?? false;
+}

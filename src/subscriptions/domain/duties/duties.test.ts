@@ -1,0 +1,311 @@
+// What a payer is sent, and when their card is charged. The table is written from the duties of card networks, not from the code.
+import { describe, expect, test } from 'vitest';
+import { latest, laterBy, type Instant } from '../../../clock.ts';
+import type { Currency } from '../../../money.ts';
+import type { Duties } from '../../../recurring/domain/settings.ts';
+import { decideChangeFromNextPeriod } from '../change.ts';
+import { decideChargeEnded, type ChargeEnding } from '../charge-outcome.ts';
+import { decideCreate, decideWake } from '../commands.ts';
+import { monthlyPolicy } from '../dunning.ts';
+import {
+  evolve,
+  evolveAll,
+  nextAction,
+  type Subscription,
+  type SubscriptionFact,
+  type SubscriptionTerms,
+} from '../subscription.ts';
+import { decideDuty, dutyDue, holdUnannounced, nextDuty, unannounced, type Reach } from './duties.ts';
+import { emailsFor } from './emails.ts';
+
+const at = (text: string) => `${text}:00.000000Z` as Instant;
+const start = at('2027-01-31T12:00');
+const hour = 3_600_000;
+const window = { from: '06:00', until: '06:01' };
+const terms: SubscriptionTerms = {
+  id: 'S',
+  partyId: 'P',
+  shopId: 'shop',
+  customerId: 'C',
+  createdAt: start,
+  currency: 'RUB' as Currency,
+  startsWith: 'savedCard',
+  items: [{ product: 'Tea', quantity: 1n, priceMinor: 1_000n }],
+  schedule: { every: { count: 1, unit: 'M' }, zone: 'UTC', chargeAt: window, anchor: 'atStart' },
+  catchUp: 'current',
+  dunning: { ...monthlyPolicy, byClass: {}, tries: [1, 3], at: window },
+  trialWithoutCard: 'pause',
+};
+
+type Situation = {
+  readonly schedule?: Partial<SubscriptionTerms['schedule']>;
+  readonly duties?: Duties;
+  readonly by?: Reach['by'];
+  /** How long the mail server takes to accept an announcement. Infinite: it never does. */
+  readonly acceptMs?: number;
+  /** How the bank ends each charge. All others are captured. */
+  readonly endings?: readonly ChargeEnding[];
+  /** The price that the merchant schedules, and when. */
+  readonly newPrice?: { readonly at: Instant; readonly minor: bigint };
+  readonly until: Instant;
+};
+
+const declined = (declineClass: 'funds' | 'newCard' | 'configuration'): ChargeEnding => ({
+  outcome: 'failed',
+  declineClass,
+});
+
+/** Walks from one due time to the next, as the job does. */
+class Walk {
+  readonly emails: string[] = [];
+  readonly charges: string[] = [];
+  stops = 0;
+  subscription: Subscription;
+  #now = start;
+  readonly #endings: ChargeEnding[];
+  readonly #situation: Situation;
+
+  constructor(situation: Situation) {
+    this.#situation = situation;
+    this.#endings = [...(situation.endings ?? [])];
+    const made = decideCreate({ ...terms, schedule: { ...terms.schedule, ...situation.schedule } }, start);
+    if (!made.ok) throw new Error(made.refusal.hint);
+    const [created, ...others] = made.value;
+    if (!created) throw new Error('Nothing was created.');
+    this.subscription = evolve(undefined, created, start);
+    this.#write(others);
+    if (situation.duties) this.#write([{ type: 'duties_changed', duties: situation.duties }]);
+    while (this.#step());
+  }
+
+  #step(): boolean {
+    const { until, newPrice } = this.#situation;
+    const action = nextAction(this.subscription)?.at;
+    const duty = nextDuty(this.subscription)?.at;
+    const change =
+      this.subscription.scheduledItems || this.subscription.knownPriceMinor ? undefined : newPrice?.at;
+    const [next] = [action, duty, change, this.#acceptedAt()].filter((time) => time !== undefined).toSorted();
+    if (next === undefined || next > until) return false;
+    if (this.stops++ > 1_000) throw new Error('The walk does not end.');
+    this.#now = latest(this.#now, next);
+    if (next === this.#acceptedAt()) this.#accept();
+    else if (next === change && newPrice) this.#changePrice(newPrice.minor);
+    else this.#run();
+    return true;
+  }
+
+  #run(): void {
+    const reach = { by: this.#situation.by ?? 'email', version: 1 } as const;
+    const now = this.#now;
+    const action = nextAction(this.subscription);
+    if (!action || action.at > now) {
+      const duty = dutyDue(this.subscription, now);
+      return duty && this.#write(decideDuty(this.subscription, duty, now, reach));
+    }
+    const ids = { invoiceId: `I${this.stops}`, paymentId: `I${this.stops}.1` };
+    const wished = decideWake(this.subscription, now, ids);
+    const isHeld = unannounced(this.subscription, wished, now) !== undefined;
+    const facts = isHeld ? holdUnannounced(this.subscription, wished, now, reach) : wished;
+    this.#write(facts);
+    const charge = facts.find((fact) => fact.type === 'charge_started');
+    if (!charge) return;
+    this.charges.push(`${charge.number} ${now.slice(0, 16)}${charge.isUnannounced ? ' unannounced' : ''}`);
+    const ending = this.#endings.shift() ?? { outcome: 'captured' };
+    this.#write(decideChargeEnded(this.subscription, charge, ending, now));
+  }
+
+  #acceptedAt(): Instant | undefined {
+    const { announcement } = this.subscription;
+    const { acceptMs = 0 } = this.#situation;
+    if (announcement?.by !== 'email' || announcement.acceptedAt || acceptMs === Infinity) return undefined;
+    return laterBy(announcement.announcedAt ?? start, acceptMs);
+  }
+
+  #accept(): void {
+    const { number = 0 } = this.subscription.announcement ?? {};
+    this.#write([{ type: 'announcement_ended', number, as: 'accepted' }]);
+  }
+
+  #changePrice(priceMinor: bigint): void {
+    const decided = decideChangeFromNextPeriod(this.subscription, [
+      { product: 'Tea', quantity: 1n, priceMinor },
+    ]);
+    if (!decided.ok) throw new Error(decided.refusal.hint);
+    this.#write(decided.value);
+  }
+
+  #write(facts: readonly SubscriptionFact[]): void {
+    for (const { kind } of emailsFor(this.subscription, facts, this.#now))
+      this.emails.push(`${kind} ${this.#now.slice(0, 16)}`);
+    this.subscription = evolveAll(this.subscription, facts, this.#now);
+  }
+}
+
+const started = 'started 2027-01-31T12:00';
+const first = '1 2027-01-31T12:00';
+const trial = (trialDays: number) => ({ schedule: { trialDays } });
+const every = (count: number, unit: 'W' | 'M' | 'Y') => ({ schedule: { every: { count, unit } } });
+
+const table: readonly (readonly [string, Situation, string[], string[]])[] = [
+  [
+    'a month needs no announcement',
+    { until: at('2027-03-01T00:00') },
+    [started],
+    [first, '2 2027-02-28T06:00'],
+  ],
+  [
+    'a trial of 30 days ends 7 × 24 hours after its announcement',
+    { ...trial(30), until: at('2027-03-03T00:00') },
+    [started, 'announced 2027-02-23T00:00'],
+    ['2 2027-03-02T06:00'],
+  ],
+  [
+    'a trial of 8 days too',
+    { ...trial(8), until: at('2027-02-09T00:00') },
+    [started, 'announced 2027-02-01T00:00'],
+    ['2 2027-02-08T06:00'],
+  ],
+  [
+    'a trial of 7 days is announced by the confirmation at the start',
+    { ...trial(7), until: at('2027-02-08T00:00') },
+    [started],
+    ['2 2027-02-07T06:00'],
+  ],
+  [
+    'a year is announced 7 days before',
+    { ...every(1, 'Y'), until: at('2028-02-01T00:00') },
+    [started, 'announced 2028-01-24T00:00'],
+    [first, '2 2028-01-31T06:00'],
+  ],
+  [
+    'six months are not less often than every six months',
+    { ...every(6, 'M'), until: at('2027-08-01T00:00') },
+    [started],
+    [first, '2 2027-07-31T06:00'],
+  ],
+  [
+    'seven months are',
+    { ...every(7, 'M'), until: at('2027-09-01T00:00') },
+    [started, 'announced 2027-08-24T00:00'],
+    [first, '2 2027-08-31T06:00'],
+  ],
+  [
+    'a shop that announces each charge 24 hours before',
+    { duties: { announceEachHours: 24 }, until: at('2027-03-01T00:00') },
+    [started, 'announced 2027-02-27T00:00'],
+    [first, '2 2027-02-28T06:00'],
+  ],
+  [
+    'a new price is announced 7 days before its first charge',
+    { newPrice: { at: at('2027-02-03T00:00'), minor: 1_200n }, until: at('2027-04-01T00:00') },
+    [started, 'announced 2027-02-21T00:00'],
+    [first, '2 2027-02-28T06:00', '3 2027-03-31T06:00'],
+  ],
+  [
+    'a new price that comes late moves the charge, and not the period after it',
+    { newPrice: { at: at('2027-02-26T12:00'), minor: 1_200n }, until: at('2027-04-01T00:00') },
+    [started, 'announced 2027-02-26T12:00'],
+    [first, '2 2027-03-05T12:00', '3 2027-03-31T06:00'],
+  ],
+  [
+    'the same price again needs no announcement',
+    { newPrice: { at: at('2027-02-03T00:00'), minor: 1_000n }, until: at('2027-03-01T00:00') },
+    [started],
+    [first, '2 2027-02-28T06:00'],
+  ],
+  [
+    'a mail server that accepts two days late moves the charge by what is missing',
+    { ...trial(30), acceptMs: 48 * hour, until: at('2027-03-05T00:00') },
+    [started, 'announced 2027-02-23T00:00'],
+    ['2 2027-03-04T00:00'],
+  ],
+  [
+    'a mail server that accepts after the trial moves the charge by all of it',
+    { ...trial(30), acceptMs: 9 * 24 * hour, until: at('2027-03-12T00:00') },
+    [started, 'announced 2027-02-23T00:00'],
+    ['2 2027-03-11T00:00'],
+  ],
+  [
+    'no charge is made while no mail server accepts the announcement',
+    { ...trial(30), acceptMs: Infinity, until: at('2027-06-01T00:00') },
+    [started, 'announced 2027-02-23T00:00'],
+    [],
+  ],
+  [
+    'no charge is made if the payer has no address',
+    { ...trial(30), by: 'none', until: at('2027-06-01T00:00') },
+    [started],
+    [],
+  ],
+  [
+    'a shop that charges unannounced has it in the fact',
+    {
+      ...trial(30),
+      acceptMs: Infinity,
+      duties: { chargeUnannounced: true },
+      until: at('2027-03-03T00:00'),
+    },
+    [started, 'announced 2027-02-23T00:00'],
+    ['2 2027-03-02T06:00 unannounced'],
+  ],
+  [
+    'a decline is reported on its days, and not at each attempt',
+    { endings: Array.from({ length: 9 }, () => declined('funds')), until: at('2027-03-20T00:00') },
+    [
+      started,
+      'declined 2027-01-31T12:00',
+      'reminder 2027-02-05T06:00',
+      'reminder 2027-02-14T06:00',
+      'lastWarning 2027-02-24T06:00',
+      'notCollected 2027-02-26T12:00',
+    ],
+    [first, '1 2027-02-01T06:00', '1 2027-02-03T06:00'],
+  ],
+  [
+    'emails continue for a card that is charged no more',
+    { endings: [declined('newCard')], until: at('2027-02-20T00:00') },
+    [started, 'declined 2027-01-31T12:00', 'reminder 2027-02-05T06:00', 'reminder 2027-02-14T06:00'],
+    [first],
+  ],
+  [
+    'a mistake of the merchant is no business of the payer',
+    { endings: [declined('configuration')], until: at('2027-02-02T00:00') },
+    [started],
+    [first, '1 2027-02-01T12:00'],
+  ],
+  [
+    'a recovered payment is reported once',
+    { endings: [declined('funds')], until: at('2027-03-01T00:00') },
+    [started, 'declined 2027-01-31T12:00', 'recovered 2027-02-01T06:00'],
+    [first, '1 2027-02-01T06:00', '2 2027-02-28T06:00'],
+  ],
+  [
+    'the end is reported',
+    { schedule: { ends: { periods: 1 } }, until: at('2027-03-01T00:00') },
+    [started, 'ended 2027-02-28T00:00'],
+    [first],
+  ],
+];
+
+describe('the duties towards the payer', () => {
+  test.each(table)('%s', (_, situation, emails, charges) => {
+    const walk = new Walk(situation);
+    expect(walk.emails).toEqual(emails);
+    expect(walk.charges).toEqual(charges);
+  });
+
+  test('leave the dates of the period as they are', () => {
+    const { subscription } = new Walk({ ...trial(30), by: 'none', until: at('2027-06-01T00:00') });
+    expect(subscription.latest).toMatchObject({ number: 2, startsOn: '2027-03-02', endsOn: '2027-04-02' });
+    expect(subscription.open).toMatchObject([{ number: 2, outcome: 'open' }]);
+  });
+
+  test('are looked at where something happens, and not every day', () => {
+    const unreachable = new Walk({ ...trial(30), by: 'none', until: at('2028-01-31T00:00') });
+    expect(unreachable.stops).toBeLessThanOrEqual(60);
+    const announced = new Walk({ duties: { announceEachHours: 24 }, until: at('2028-01-30T23:00') });
+    // A charge, the announcement of the next, and the mail server that accepts it.
+    expect(announced.stops).toBe(3 * 12);
+    expect(announced.charges).toHaveLength(12);
+  });
+});

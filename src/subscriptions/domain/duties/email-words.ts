@@ -1,0 +1,178 @@
+// What emails about subscriptions say, in English and Russian.
+import type { DeclineClass } from '../../../acquiring/domain/decline-class.ts';
+import type { ReceiptLanguage } from '../../../receipts/domain/receipt.ts';
+import type { EndReason } from '../subscription.ts';
+import type { AnnouncementReason } from './terms.ts';
+import type { EmailKind } from './emails.ts';
+
+export type EmailLabel =
+  | 'product'
+  | 'amount'
+  | 'chargeAt'
+  | 'period'
+  | 'trial'
+  | 'price'
+  | 'lifetime'
+  | 'paidThrough'
+  | 'merchant'
+  | 'pay'
+  | 'cancel';
+
+type Words = {
+  readonly headings: Readonly<Record<EmailKind, string>>;
+  readonly labels: Readonly<Record<EmailLabel, string>>;
+  readonly started: string;
+  readonly announced: Readonly<Record<AnnouncementReason, string>>;
+  readonly howToStop: string;
+  readonly unpaid: Readonly<Record<'declined' | 'reminder' | 'lastWarning', string>>;
+  /** What the payer can do about it. Nothing for those that only time heals, or others. */
+  readonly declined: Readonly<Partial<Record<DeclineClass, string>>>;
+  readonly nextTry: (date: string) => string;
+  readonly noTry: string;
+  readonly pay: string;
+  readonly notCollected: string;
+  readonly recovered: string;
+  readonly ended: Readonly<Record<EndReason, string>>;
+  readonly trial: (lastDay: string) => string;
+  readonly untilCancelled: string;
+  readonly charges: (count: number) => string;
+  readonly open: (url: string) => string;
+  readonly payButton: string;
+  readonly cancelButton: string;
+};
+
+export const emailWords: Record<ReceiptLanguage, Words> = {
+  en: {
+    headings: {
+      started: 'Your subscription has started',
+      announced: 'Your next charge',
+      declined: 'Your payment was declined',
+      reminder: 'Your payment is still open',
+      lastWarning: 'Last reminder: your payment is open',
+      notCollected: 'Your payment could not be collected',
+      recovered: 'Your payment has arrived',
+      ended: 'Your subscription has ended',
+    },
+    labels: {
+      product: 'For',
+      amount: 'Amount',
+      chargeAt: 'Date of charge',
+      period: 'Period',
+      trial: 'Trial',
+      price: 'Price',
+      lifetime: 'Valid',
+      paidThrough: 'Paid until',
+      merchant: 'Merchant',
+      pay: 'To pay',
+      cancel: 'To cancel',
+    },
+    started: 'Your saved card is charged as follows.',
+    announced: {
+      trialEnding: 'Your trial ends. Your saved card is charged after it, unless you cancel before.',
+      newPrice: 'The price of your subscription changes with the next charge of your saved card.',
+      rareCharge: 'Your saved card is charged soon for the next period.',
+      eachCharge: 'Your saved card is charged soon for the next period.',
+    },
+    howToStop: 'If you do not want this, cancel before that date.',
+    unpaid: {
+      declined: 'Your bank has declined a charge of your saved card.',
+      reminder: 'Your bank has declined a charge of your saved card, and the payment is still open.',
+      lastWarning: 'The payment is still open, and the attempts to collect it end soon.',
+    },
+    declined: {
+      funds: 'Your bank says that there is not enough money, or that a limit is reached.',
+      issuer: 'Please ask your bank about it.',
+      newCard: 'This card cannot be charged any more. Please use another one.',
+      payerPresent: 'Your bank wants you to confirm the payment.',
+      stopped: 'Your bank no longer allows these charges.',
+    },
+    nextTry: (date) => `The next attempt is on ${date}.`,
+    noTry: 'There is no further attempt.',
+    pay: 'You can pay now by the link below.',
+    notCollected: 'There is no further attempt.',
+    recovered: 'Nothing is due any more. Your subscription continues.',
+    ended: {
+      payer: 'It was cancelled by you. Your card is charged no more.',
+      merchant: 'It was cancelled by the merchant. Your card is charged no more.',
+      consentEnded: 'The time that you had agreed to is over. Your card is charged no more.',
+      stopped: 'Your bank has stopped the charges. Your card is charged no more.',
+      unpaid: 'A payment could not be collected. Your card is charged no more.',
+      finished: 'All agreed charges were made. Your card is charged no more.',
+      firstPaymentMissing: 'The first payment is missing. Your card is charged no more.',
+      disputed: 'A payment was disputed. Your card is charged no more.',
+    },
+    trial: (lastDay) => `until ${lastDay}`,
+    untilCancelled: 'until cancelled',
+    charges: (count) => (count === 1 ? 'one charge' : `${count} charges`),
+    open: (url) => `open ${url}`,
+    payButton: 'Pay now',
+    cancelButton: 'End recurring charges',
+  },
+  ru: {
+    headings: {
+      started: 'Подписка началась',
+      announced: 'Предстоящее списание',
+      declined: 'Платёж отклонён',
+      reminder: 'Платёж всё ещё не оплачен',
+      lastWarning: 'Последнее напоминание: платёж не оплачен',
+      notCollected: 'Платёж не удалось списать',
+      recovered: 'Платёж получен',
+      ended: 'Подписка завершена',
+    },
+    labels: {
+      product: 'За что',
+      amount: 'Сумма',
+      chargeAt: 'Дата списания',
+      period: 'Период',
+      trial: 'Пробный период',
+      price: 'Цена',
+      lifetime: 'Срок действия',
+      paidThrough: 'Оплачено до',
+      merchant: 'Продавец',
+      pay: 'Чтобы оплатить',
+      cancel: 'Чтобы отказаться',
+    },
+    started: 'С сохранённой карты будут списываться следующие суммы.',
+    announced: {
+      trialEnding:
+        'Пробный период заканчивается. После него сумма будет списана с сохранённой карты, если вы не откажетесь раньше.',
+      newPrice: 'Цена подписки меняется со следующего списания с сохранённой карты.',
+      rareCharge: 'Скоро с сохранённой карты будет списана оплата следующего периода.',
+      eachCharge: 'Скоро с сохранённой карты будет списана оплата следующего периода.',
+    },
+    howToStop: 'Если вы этого не хотите, откажитесь до этой даты.',
+    unpaid: {
+      declined: 'Банк отклонил списание с сохранённой карты.',
+      reminder: 'Банк отклонил списание с сохранённой карты, и платёж всё ещё не оплачен.',
+      lastWarning: 'Платёж всё ещё не оплачен, и попытки списания скоро закончатся.',
+    },
+    declined: {
+      funds: 'Банк сообщает, что не хватает денег или превышен лимит.',
+      issuer: 'Пожалуйста, обратитесь в свой банк.',
+      newCard: 'С этой карты списать больше нельзя. Пожалуйста, используйте другую.',
+      payerPresent: 'Банк просит вас подтвердить платёж.',
+      stopped: 'Банк больше не разрешает эти списания.',
+    },
+    nextTry: (date) => `Дата следующей попытки: ${date}`,
+    noTry: 'Новых попыток не будет.',
+    pay: 'Оплатить сейчас можно по ссылке ниже.',
+    notCollected: 'Новых попыток не будет.',
+    recovered: 'Задолженности больше нет. Подписка продолжается.',
+    ended: {
+      payer: 'Вы от неё отказались. Списаний больше не будет.',
+      merchant: 'Её завершил продавец. Списаний больше не будет.',
+      consentEnded: 'Срок вашего согласия истёк. Списаний больше не будет.',
+      stopped: 'Банк остановил списания. Списаний больше не будет.',
+      unpaid: 'Платёж не удалось списать. Списаний больше не будет.',
+      finished: 'Все согласованные списания сделаны. Списаний больше не будет.',
+      firstPaymentMissing: 'Нет первого платежа. Списаний больше не будет.',
+      disputed: 'Платёж оспорен. Списаний больше не будет.',
+    },
+    trial: (lastDay) => `до ${lastDay} включительно`,
+    untilCancelled: 'до отмены',
+    charges: (count) => `списаний: ${count}`,
+    open: (url) => `откройте ${url}`,
+    payButton: 'Оплатить',
+    cancelButton: 'Прекратить списания',
+  },
+};

@@ -1,0 +1,109 @@
+// What payers are sent about their subscriptions, and charges that wait until they were.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { storeSettings } from '../../../src/recurring/store/settings.ts';
+import type { RecurringSettings } from '../../../src/recurring/domain/settings.ts';
+import type { Merchant } from '../../support/service/test-service.ts';
+import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import { insufficientFunds } from '../../support/worlds/recurring.ts';
+import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
+
+let world: CustomerWorld;
+let subscriptions: SubscriptionWorld;
+
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  subscriptions = subscriptionWorld(world);
+});
+afterAll(() => world.close());
+
+type Email = { kind: string; status: string; recipient: string; subject: string; text_body: string };
+const emailsOf = async (id: string): Promise<Email[]> => {
+  const text = `select content->>'kind' as kind, status, recipient, subject, text_body from subscription_email
+                where subscription_id = $1 order by created_at, length(email_id), email_id`;
+  return (await world.service.database.withClient((client) => client.query<Email>(text, [id]))).rows;
+};
+const kindsOf = async (id: string) => (await emailsOf(id)).map(({ kind, status }) => `${kind} ${status}`);
+const set = (merchant: Merchant, settings: RecurringSettings) =>
+  storeSettings(world.service.database, { partyId: merchant.partyId, shopId: 'TEST' }, settings);
+
+async function started(more: Record<string, unknown>, merchant: Merchant): Promise<string> {
+  const customerId = await subscriptions.readyCustomer(merchant);
+  const created = await subscriptions.create(merchant, customerId, more);
+  expect(created.status, created.text).toBe(201);
+  await subscriptions.settle();
+  return created.body.id;
+}
+async function daysLater(days: number, merchant: Merchant): Promise<void> {
+  const { body } = await subscriptions.call(merchant, 'GET', '/sandbox/clock');
+  await subscriptions.moveTo(merchant, new Date(Date.parse(body.now) + days * 86_400_000).toISOString());
+}
+const outcomesOf = async (merchant: Merchant, id: string) =>
+  (await subscriptions.periods(merchant, id)).map(({ kind, outcome }) => `${kind} ${outcome}`);
+
+test('a trial is confirmed and announced, then charged', async () => {
+  const merchant = await world.createMerchant();
+  const id = await started({ trialDays: 30 }, merchant);
+  const [confirmation] = await emailsOf(id);
+  expect(confirmation).toMatchObject({ kind: 'started', status: 'kept', recipient: 'payer@example.com' });
+  expect(confirmation?.text_body).toMatch(
+    /Trial: until .*\nPrice: RUB 499\.00, every month\nValid: until cancelled/,
+  );
+  expect(confirmation?.text_body).toMatch(/To cancel: open http\S+\/recurring\/withdraw\//);
+  await daysLater(24, merchant);
+  expect(await kindsOf(id)).toEqual(['started kept', 'announced kept']);
+  expect(await outcomesOf(merchant, id)).toEqual(['trial paid']);
+  await daysLater(7, merchant);
+  expect(await outcomesOf(merchant, id)).toEqual(['trial paid', 'regular paid']);
+  expect(await kindsOf(id)).toEqual(['started kept', 'announced kept']);
+});
+
+test('the receipt of a charge names its period', async () => {
+  const merchant = await world.createMerchant();
+  const id = await started({}, merchant);
+  const [{ invoiceID }] = await subscriptions.periods(merchant, id);
+  const path = `/v2/processing/invoices/${invoiceID}/payments/1/receipt`;
+  const { body } = await subscriptions.call(merchant, 'GET', path);
+  expect(body.text).toMatch(/\nFor: Tea\nPeriod: .+ – .+\nAmount: RUB 499\.00\n/);
+  expect(body.text).toMatch(/\nTo cancel: open http/);
+});
+
+test('a charge is not made while the payer cannot be reached, and its event says why', async () => {
+  const merchant = await world.createMerchant();
+  await set(merchant, { duties: { emailsBy: 'merchant' } });
+  const id = await started({ trialDays: 30 }, merchant);
+  await daysLater(40, merchant);
+  expect(await kindsOf(id)).toEqual([]);
+  expect(await outcomesOf(merchant, id)).toEqual(['trial paid', 'regular open']);
+  const [, { invoiceID }] = await subscriptions.periods(merchant, id);
+  expect(await subscriptions.payments(merchant, invoiceID)).toEqual([]);
+  await set(merchant, { duties: { chargeUnannounced: true } });
+  await daysLater(8, merchant);
+  expect(await outcomesOf(merchant, id)).toEqual(['trial paid', 'regular paid']);
+});
+
+test('a decline leads to emails on their days, in the language of the shop', async () => {
+  const merchant = await world.createMerchant();
+  await set(merchant, { language: 'ru' });
+  const items = [{ product: 'Чай', price: insufficientFunds }];
+  const id = await started({ items, ifUnpaid: 'end' }, merchant);
+  await daysLater(30, merchant);
+  expect(await kindsOf(id)).toEqual(
+    ['started', 'declined', 'reminder', 'reminder', 'lastWarning', 'ended'].map((kind) => `${kind} kept`),
+  );
+  const [, declined] = await emailsOf(id);
+  expect(declined?.subject).toBe('Платёж отклонён: Test shop');
+  expect(declined?.text_body).toMatch(/Чтобы оплатить: откройте http\S+\/checkout\?invoiceID=/);
+});
+
+test('a year has few emails, and each is written once', async () => {
+  const merchant = await world.createMerchant();
+  await set(merchant, { duties: { announceEachHours: 24 } });
+  const id = await started({}, merchant);
+  await daysLater(365, merchant);
+  const kinds = await kindsOf(id);
+  const paid = (await outcomesOf(merchant, id)).filter((outcome) => outcome === 'regular paid').length;
+  expect(paid).toBeGreaterThanOrEqual(12);
+  expect(kinds.filter((kind) => kind === 'started kept')).toHaveLength(1);
+  // The next charge may have been announced already.
+  expect([paid - 1, paid]).toContain(kinds.filter((kind) => kind === 'announced kept').length);
+});
