@@ -81,6 +81,7 @@ export const retention: Readonly<Record<string, string>> = {
   shop_top_up: permanently.money,
   subscription: permanently.money,
   subscription_invoice: permanently.money,
+  subscription_key: 'until its subscription ends',
   subscription_period: permanently.money,
   terminal: permanently.names,
   terminal_hold: permanently.names,
