@@ -57,16 +57,6 @@ export const faultsOfSubscriptions: Faults = {
     does: 'A period is retried for longer than its dunning policy says.',
     edits: [{ within: 'givesUpAt', replace: 'windowDays * dayMs', by: '(windowDays + 2) * dayMs' }],
   },
-  'dunning-version-changed-midway': {
-    does: 'A period that fails already has the newer version of its dunning policy.',
-    edits: [
-      {
-        within: 'policyOfPeriod',
-        replace: 'period?.dunning ?? policyOf(subscription)',
-        by: 'policyOf(subscription)',
-      },
-    ],
-  },
   'outage-charged-in-full': {
     does: 'After an outage all periods that are due are charged at once.',
     edits: [{ within: 'createFor', replace: 'next === charged && !isTooLate', by: '!isTooLate' }],
