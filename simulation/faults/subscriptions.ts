@@ -86,7 +86,11 @@ export const faultsOfSubscriptions: Faults = {
   'subscription-never-woken': {
     does: 'A subscription with nothing unpaid is not woken for its next period.',
     edits: [
-      { within: 'wakeTimeOf', replace: 'if (!oldest) return next;', by: 'if (!oldest) return undefined;' },
+      {
+        within: 'wakeForPeriods',
+        replace: 'if (!oldest) return next;',
+        by: 'if (!oldest) return undefined;',
+      },
     ],
   },
   'subscription-version-ignored': {

@@ -33,9 +33,7 @@ const ChangeParams = Type.Object(
         description: '`auto`: now if the items are dearer.',
       }),
     ),
-    credit: Type.Optional(
-      Type.Enum(['unused', 'none'], { default: 'unused', description: 'For the old items.' }),
-    ),
+    credit: Type.Optional(Type.Enum(['unused', 'none'], { default: 'unused' })),
     timeZone: Type.Optional(Type.String({ maxLength: 64, description: 'From the next period.' })),
     asOf: Type.Optional({ ...DateTime, description: 'Of a preview.' }),
   },
@@ -56,7 +54,7 @@ const PreviewSchema = Type.Object(
     fromBalance: Type.Optional(Money),
     creditBalance: Money,
     next: Type.Optional(UpcomingSchema),
-    refusal: Type.Optional(Type.String({ description: 'Why the saved card is not charged for the items.' })),
+    refusal: Type.Optional(Type.String({ description: 'Of the saved card.' })),
   },
   { title: 'ChangePreview' },
 );

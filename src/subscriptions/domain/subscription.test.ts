@@ -1208,6 +1208,22 @@ describe('the guard', () => {
     );
   });
 
+  test('lets a charge wait after two of another period, as after an outage', () => {
+    const life = new Life(terms, alwaysFailing).until(start);
+    const { open, charges } = life.subscription;
+    const other = { ...charges[0]!, number: 7 };
+    const subscription = {
+      ...life.subscription,
+      open: [{ ...open[0]!, nextTryAt: start }],
+      charges: [other, other],
+    };
+    const ids = { invoiceId: 'I', paymentId: 'I.2' };
+    const why = 'moreThanTwoChargesADay';
+    expect(decideWake(subscription, start, ids)).toEqual([
+      { type: 'charge_postponed', number: 1, why, until: laterBy(start, day) },
+    ]);
+  });
+
   test.each(['merchant', 'newCard'] as const)('lets a third try wait that was asked for: %s', (by) => {
     const life = new Life(terms, alwaysFailing).until(start);
     for (let hour = 1; hour < 3; hour++) {

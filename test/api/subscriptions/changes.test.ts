@@ -221,19 +221,21 @@ describe('a cheaper change', () => {
 test('the money of a change is taken back: no credit is left of it', async () => {
   const { act, get, moveTo } = await started();
   await moveTo(10);
-  const { body } = await act('change', { items: items(60_000), when: 'now' });
+  const { body } = await act('change', { items: items(120_000), when: 'now' });
+  expect(body.pendingChange.amount).toBe(60_000);
   await moveTo(20);
   await act('change', { items: items(price), when: 'now' });
-  expect((await get()).creditBalance).toBe(10_000);
+  expect((await get()).creditBalance).toBe(30_000);
   const { database, clock } = world.service;
   const operationId = `${body.pendingChange.invoiceID}.1.a`;
   const update = { operationId, what: 'captureFailed', at: clock.now() } as const;
   const deps = { ...world.service, livemode: false, log: { error: () => {} } };
-  await database.transaction((tx) => applyUpdate(deps, tx, update));
+  const { outcome } = await database.transaction((tx) => applyUpdate(deps, tx, update));
+  expect(outcome).toBe('applied');
   await moveTo(21);
-  // 30,000 were paid in all, and 10,000 of them were credited.
+  // 30,000 were paid in all, and are credited already.
   const preview = await act('preview', { items: items(1), when: 'now' });
-  expect(preview.body.credit).toBe(9_000);
+  expect(preview.body).toMatchObject({ credit: 0, creditBalance: 30_000 });
 });
 
 test('what is wrong is refused', async () => {
