@@ -1,8 +1,8 @@
 // The checkout on shops' sites: over the page, in a form, in a window and on a phone.
 // A site that is not on the shop's list can neither show nor steer it.
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser } from '../support/processes/browser.ts';
+import { describeInBrowser, openBrowser } from '../support/processes/browser.ts';
 import {
   desktop,
   holdTimer,
@@ -21,6 +21,7 @@ describeInBrowser('the checkout on a site', () => {
   let shop: ShopSite;
   let stranger: ShopSite;
   let page: Page;
+  let whole: Browser | undefined;
 
   beforeAll(async () => {
     world = await startCheckoutWorld();
@@ -34,6 +35,7 @@ describeInBrowser('the checkout on a site', () => {
     await shop?.stop();
     await stranger?.stop();
     await world?.close();
+    await whole?.close();
   });
   afterEach(() => world.leave());
 
@@ -373,7 +375,9 @@ describeInBrowser('the checkout on a site', () => {
     ['en', 'Your bank has replied', 'Paid'],
     ['ru', 'Ответ банка получен', 'Оплачено'],
   ])('ends the bank’s page in its own window, in %s', async (locale, heard, paid) => {
-    await visit(opener(await world.invoice(), { locale }));
+    whole ??= await openBrowser('whole');
+    shop.pages['/'] = opener(await world.invoice(), { locale });
+    page = await world.openAlone(`${shop.origin}/`, {}, whole);
     await page.locator('#buy').click();
     await frame().locator('#amount:not(:empty)').waitFor();
     await pay(frame(), '4012888888881881');

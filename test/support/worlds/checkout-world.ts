@@ -35,7 +35,7 @@ export type CheckoutWorld = PayersWorld & {
   /** Reuses a window if there is one, because a new one takes 250 ms. */
   open(url: string, viewport?: { readonly width: number; readonly height: number }): Promise<Page>;
   /** In a separate browser context, for what leaves traces: another language, a clock, a script in every page. */
-  openAlone(url: string, options?: BrowserContextOptions): Promise<Page>;
+  openAlone(url: string, options?: BrowserContextOptions, from?: Browser): Promise<Page>;
   /** Resets everything after each test. A breach of a page's policy fails the test, wherever it happened. */
   leave(): Promise<void>;
 };
@@ -100,8 +100,8 @@ export async function startCheckoutWorld(
   /** Whether the window shows a page of another test. */
   let isLeft = false;
 
-  async function newWindow(options: BrowserContextOptions): Promise<Page> {
-    const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', ...options });
+  async function newWindow(options: BrowserContextOptions, from = browser): Promise<Page> {
+    const context = await from.newContext({ viewport: desktop, locale: 'en-GB', ...options });
     contexts.push(context);
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);
@@ -124,11 +124,11 @@ export async function startCheckoutWorld(
       isLeft = false;
       return window;
     },
-    async openAlone(url, options = {}) {
+    async openAlone(url, options = {}, from) {
       // The page of the last test would keep sending requests.
       if (isLeft && window && !window.isClosed()) await window.goto('about:blank');
       isLeft = false;
-      const page = await newWindow(options);
+      const page = await newWindow(options, from);
       await page.goto(url);
       return page;
     },
