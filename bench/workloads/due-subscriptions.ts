@@ -12,6 +12,8 @@ const tables = {
   subscription: 'subscription_id',
   subscription_period: 'subscription_id',
   event: 'aggregate_id',
+  // Of the verification of the card.
+  ledger_transfer: 'aggregate_id',
 } as const;
 const day = 86_400_000;
 const copiesTogether = 1_000;

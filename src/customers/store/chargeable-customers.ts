@@ -1,13 +1,14 @@
 // Reads and locks a customer and its active card for a charge, in one round trip.
 import type { Database } from '../../platform/database/database.ts';
-import { isJoined, optional, statement } from '../../platform/database/statement.ts';
+import { lockStatement } from '../../platform/database/batches/read-statement.ts';
+import { isJoined, optional } from '../../platform/database/statement.ts';
 import { bindingColumns, bindingFromRow } from './rows.ts';
 import { bindingColumnList } from './bindings.ts';
 import { customerColumns } from './customers.ts';
 import type { ChargeableCustomer } from '../../payments/domain/payer/chargeable-customer.ts';
 import { defined } from '../../defined.ts';
 
-const lockChargeable = statement({
+const lockChargeable = lockStatement({
   name: 'lock_chargeable_customer',
   parameters: { customer_id: 'text', party_id: 'text' },
   row: {
