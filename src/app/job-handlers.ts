@@ -10,6 +10,7 @@ import { standInFor as standInForBinding } from '../customers/domain/bank-operat
 import { bindingOfOperation } from '../customers/domain/binding.ts';
 import { bindingReturnUrlOf } from '../customers/binding-return-page.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
+import { maxTogether } from '../platform/database/batches/lines.ts';
 import { openSharedTransactions } from '../platform/database/batches/shared-transactions.ts';
 import type { JobHandlers, JobRunner } from '../platform/jobs/job-runner.ts';
 import { runInvoiceJob } from '../invoices/worker.ts';
@@ -169,6 +170,7 @@ export function jobHandlers({
     },
     subscription: {
       keys: ['subscription_id'],
+      writtenTogether: maxTogether,
       step: (job) => runSubscriptionJob(subscriptionDeps, job),
     },
     withdrawal: {
