@@ -100,7 +100,11 @@ async function chargeFloor(floor: Contender, work: () => Promise<unknown>): Prom
   return rate;
 }
 
-type Run = { readonly seconds: number; readonly cost: Cost | undefined; readonly payersMs: readonly number[] };
+type Run = {
+  readonly seconds: number;
+  readonly cost: Cost | undefined;
+  readonly payersMs: readonly number[];
+};
 
 async function charge(node: Contender): Promise<Run> {
   const before = await spentSoFar(processes, node);

@@ -108,7 +108,14 @@ export async function wrongCharges(
        (select count(*) from payment join subscription_invoice using (invoice_id))::text as payments,
        (select count(*) from subscription where stuck_at is not null)::text as stuck`,
   );
-  const wanted = { paid: charged, others: 0, invoices: charged, captured: charged, payments: charged, stuck: 0 };
+  const wanted = {
+    paid: charged,
+    others: 0,
+    invoices: charged,
+    captured: charged,
+    payments: charged,
+    stuck: 0,
+  };
   return Object.entries(wanted)
     .filter(([name, count]) => Number(row?.[name]) !== count)
     .map(([name, count]) => `${name}: ${row?.[name]} instead of ${count}`);

@@ -84,10 +84,7 @@ export function modelOf(
   const began = recorded.get('event')?.[0]?.['created_at'];
   const rows = [...recorded].map(
     ([table, some]) =>
-      [
-        table,
-        some.map(({ written_in: _, ...row }) => asFormat(JSON.stringify(row), names)),
-      ] as const,
+      [table, some.map(({ written_in: _, ...row }) => asFormat(JSON.stringify(row), names))] as const,
   );
   return { names, rows: new Map(rows), beganMs: Date.parse(String(began)) };
 }

@@ -35,11 +35,7 @@ import {
   type Subscription,
   type SubscriptionFact,
 } from './domain/subscription.ts';
-import {
-  loadSubscription,
-  restSubscription,
-  type StoredSubscription,
-} from './store/subscriptions.ts';
+import { loadSubscription, restSubscription, type StoredSubscription } from './store/subscriptions.ts';
 import { wakeTimeOf, writeFacts } from './write-facts.ts';
 
 export type SubscriptionJobDeps = StartPaymentDeps & {

@@ -2,11 +2,7 @@
 // REPLICATED_PAYMENTS=400 makes 2,000 payments.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  replicateRows,
-  readPayments,
-  type RecordedPayments,
-} from '../../bench/workloads/replicated-rows.ts';
+import { replicateRows, readPayments, type RecordedPayments } from '../../bench/workloads/replicated-rows.ts';
 import { settledFindings } from '../../simulation/checks/index.ts';
 import { epochMsOf } from '../../src/clock.ts';
 import { everyInvariant } from '../../src/app/composition/invariants.ts';

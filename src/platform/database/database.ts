@@ -11,14 +11,7 @@ import { isWriteStatement } from './batches/write-statement.ts';
 import { holdUnanswered } from './connections/unanswered.ts';
 import { keepIdle, type ConnectionPool } from './connections/idle-connections.ts';
 import { programName } from './connections/program-name.ts';
-import {
-  readRow,
-  statement,
-  typeParsers,
-  type Columns,
-  type Statement,
-  type Values,
-} from './statement.ts';
+import { readRow, statement, typeParsers, type Columns, type Statement, type Values } from './statement.ts';
 import {
   DatabaseUnavailable,
   explained,

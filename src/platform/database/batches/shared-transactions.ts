@@ -107,7 +107,12 @@ function sharedBy(tx: Database): Database {
     work(shared).catch((error: unknown) => {
       throw new LeftOut(undefined, { cause: error });
     });
-  const shared: Database = { run, transaction: undoable, withSavepoint: undoable, afterCommit: tx.afterCommit };
+  const shared: Database = {
+    run,
+    transaction: undoable,
+    withSavepoint: undoable,
+    afterCommit: tx.afterCommit,
+  };
   return shared;
 }
 
