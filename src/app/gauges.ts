@@ -41,11 +41,13 @@ export function addGauges(
     'mandate_database_connections',
     'Open database connections of this node',
     () => database.connections().total,
+    'sum',
   );
   metrics.gauge(
     'mandate_database_waiting',
     'Work on this node that waits for a database connection',
     () => database.connections().waiting,
+    'sum',
   );
   metrics.gauge(
     'mandate_ledger_unbalanced',
@@ -113,6 +115,7 @@ export function addGauges(
     'Operations on this node that wait because a bank takes no more at this time',
     'bank',
     () => Promise.resolve(banks.waiting()),
+    'sum',
   );
   metrics.gauge(
     'mandate_banks_stopped',

@@ -18,6 +18,8 @@ import {
 } from '../sandbox/sandbox-setup.ts';
 import { firstSignal } from './signals.ts';
 import { invoiceExample } from '../invoices/api/schema.ts';
+import { superviseWorkers, workersOf } from './workers/supervisor.ts';
+import { openWorkerLink, type WorkerLink } from './workers/worker.ts';
 
 /** The process ends this long after the first signal, or on a second one. */
 const maxDrainMs = 20_000;
@@ -25,12 +27,19 @@ const maxDrainMs = 20_000;
 const lastResortMs = 5_000;
 
 export async function serve(): Promise<void> {
-  // A signal during the start counts as soon as there is something to stop.
-  const signal = firstSignal();
+  const worker = openWorkerLink();
   const config = readConfig(process.env, process.cwd());
   const log = openLog({ level: config.logLevel, human: process.stdout.isTTY });
-  warnOfSettings(log, config);
-  const foundation = await openFoundation(config, log, { mayCreate: true });
+  const workers = worker ? 1 : workersOf(config);
+  if (worker === undefined) warnOfSettings(log, config);
+  if (workers > 1) process.exitCode = await superviseWorkers(config, workers, log);
+  else await serveAlone(config, log, worker);
+}
+
+async function serveAlone(config: Config, log: Logger, worker: WorkerLink | undefined): Promise<void> {
+  // A signal during the start counts as soon as there is something to stop.
+  const signal = firstSignal(worker ? ['SIGTERM'] : undefined);
+  const foundation = await openFoundation(config, log, { mayCreate: true }, worker);
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
   let apiKey: string | undefined;
@@ -58,15 +67,16 @@ export async function serve(): Promise<void> {
     if (new URL(publicUrl).port === '0') publicUrl = address;
     if (config.mode === 'live' || isForAll(config.host)) warnOfLoopback(log, publicUrl);
     if (config.mode === 'sandbox') {
-      const sandbox = await openSandbox(foundation, service, publicUrl);
+      const sandbox = await openSandbox(foundation, service, publicUrl, worker?.isFirst ?? true);
       ({ apiKey } = sandbox.facts);
       closeBank = sandbox.close;
       await service.bankWatch.begin();
     }
     startWork(service);
-    log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
+    if (worker) worker.reportServing(address);
+    else log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
-    log.info({ signal: await signal, drainTimeoutMs: maxDrainMs }, 'shutting down');
+    log.info({ signal: await signal, pid: process.pid, drainTimeoutMs: maxDrainMs }, 'shutting down');
     const endNow = () => void endAfter(foundation.close());
     hurry = setTimeout(endNow, maxDrainMs - lastResortMs).unref();
     for (const again of ['SIGTERM', 'SIGINT'] as const) process.once(again, endNow);
@@ -107,6 +117,7 @@ async function openSandbox(
   foundation: Foundation,
   service: RunningService,
   publicUrl: string,
+  greets: boolean,
 ): Promise<{ facts: SandboxInfo; close: () => Promise<void> }> {
   const { config, database: db, apiKeys, ports, log } = foundation;
   const { bankIdIn, bankSecretIn, openSimulatedBank } = await import('../sandbox/bank/simulated-bank.ts');
@@ -126,11 +137,11 @@ async function openSandbox(
     dataFolder: config.dataFolder,
     publicUrl,
   });
-  const { credential } = await service.consoleSessions.makeLink(
-    { kind: 'operator', partyId: sandboxPartyId },
-    'mandate serve',
-  );
-  greet(facts, config.dataFolder, consoleLinkOf(publicUrl, credential));
+  if (greets) {
+    const operator = { kind: 'operator', partyId: sandboxPartyId } as const;
+    const { credential } = await service.consoleSessions.makeLink(operator, 'mandate serve');
+    greet(facts, config.dataFolder, consoleLinkOf(publicUrl, credential));
+  }
   const close = async () => {
     try {
       leaveSandbox(config.dataFolder);
