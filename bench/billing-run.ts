@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { costSince, spentSoFar, type Cost } from './harness/costs.ts';
 import { openLoop, percentile } from './harness/load.ts';
-import { startProcesses, type Contender, type Processes } from './harness/processes.ts';
+import { startProcesses, type Contender } from './harness/processes.ts';
 import { heading, keepLatest, machine, tableRow } from './harness/report.ts';
 import { measureRound, receiptsWritten } from './harness/round.ts';
 import {

@@ -28,6 +28,14 @@ const lastResortMs = 5_000;
 
 export async function serve(): Promise<void> {
   const worker = openWorkerLink();
+  try {
+    await serveAs(worker);
+  } finally {
+    worker?.leave();
+  }
+}
+
+async function serveAs(worker: WorkerLink | undefined): Promise<void> {
   const config = readConfig(process.env, process.cwd());
   const log = openLog({ level: config.logLevel, human: process.stdout.isTTY });
   const workers = worker ? 1 : workersOf(config);

@@ -15,8 +15,19 @@ const invoice = {
 /** Of one worker after the other. */
 const pidsOf = (server: Server) =>
   [...server.output().matchAll(/"pid":(\d+),"msg":"worker serves"/g)].map(([, pid]) => Number(pid));
+const longestMs = 60_000;
 const untilServing = (server: Server, count: number) =>
-  eventually(async () => (pidsOf(server).length >= count ? pidsOf(server) : undefined));
+  eventually(
+    async () => (pidsOf(server).length >= count ? pidsOf(server) : undefined),
+    longestMs,
+    `${count} workers have served`,
+  );
+const untilLogged = (server: Server, what: string, times = 1) =>
+  eventually(
+    async () => server.output().split(`"msg":"${what}"`).length > times || undefined,
+    longestMs,
+    `${what}, ${times} times`,
+  );
 
 async function nodeOnTestDatabase(settings: Record<string, string>) {
   const testDatabase = await createTestDatabase('empty');
@@ -45,7 +56,7 @@ test('two workers answer on one port, and the one that is killed is replaced', a
     });
     expect(status).toBe(201);
   };
-  const ready = async () => (await request('GET', `${server.url}/health/ready`, {})).status;
+  const ready = async () => (await fetch(`${server.url}/health/ready`)).status;
   expect(await ready()).toBe(200);
   for (let made = 0; made < 6; made++) await create();
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
@@ -53,11 +64,11 @@ test('two workers answer on one port, and the one that is killed is replaced', a
   expect(counted.exec(metrics)?.[1]).toBe('6');
 
   process.kill(first, 'SIGKILL');
-  await eventually(async () => server.output().includes('"msg":"worker ended"') || undefined);
+  await untilLogged(server, 'worker ended');
   await create();
   const [, , third = 0] = await untilServing(server, 3);
   process.kill(second, 'SIGKILL');
-  await eventually(async () => server.output().split('"msg":"worker ended"').length === 3 || undefined);
+  await untilLogged(server, 'worker ended', 2);
   await create();
   expect(third).not.toBe(first);
   await untilServing(server, 4);
@@ -65,7 +76,7 @@ test('two workers answer on one port, and the one that is killed is replaced', a
   // One after the other, by others that serve before.
   process.kill(server.pid, 'SIGUSR2');
   await untilServing(server, 6);
-  await eventually(async () => server.output().includes('"msg":"workers restarted"') || undefined);
+  await untilLogged(server, 'workers restarted');
   await create();
   expect(await server.stop()).toBe(0);
   expect(server.output().match(/"msg":"stopped"/g)).toHaveLength(4);

@@ -116,7 +116,7 @@ export async function superviseWorkers(config: Config, workers: number, log: Log
 
   /** One after the other, each once its successor serves. */
   async function restartAll(): Promise<void> {
-    for (const old of [...living]) {
+    for (const old of Array.from(living)) {
       if (isStopping) return;
       if ((await start()) === 'ended') return log.error('a new worker did not start; the others stay');
       leaving.add(old);

@@ -11,6 +11,8 @@ export type WorkerLink = {
   isComplete(): boolean;
   /** The metrics of all workers together. */
   renderMetrics(): Promise<string>;
+  /** Lets the process end: the link to the supervisor would keep it. */
+  leave(): void;
 };
 
 /** Undefined in a node without workers. */
@@ -34,6 +36,7 @@ export function openWorkerLink(): WorkerLink | undefined {
     isFirst: worker.id === 1,
     reportServing: (address) => send({ mandate: 'serving', address }),
     isComplete: () => isComplete,
+    leave: () => worker.disconnect(),
     async renderMetrics() {
       const request = ++requests;
       const text = await new Promise<string | undefined>((resolve) => {
