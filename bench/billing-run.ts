@@ -1,5 +1,5 @@
-// npm run bench:billing: measures subscriptions that all fall due at one moment, with a bank in its own process that takes 20 ms.
-// The floor of npm run bench charges before and after them, so their ratio counts. Then it proves that each was charged once.
+// npm run bench:billing: measures subscriptions that all fall due at one moment, and proves that each was charged once.
+// The floor of npm run bench charges before and after them, so their ratio counts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { costSince, spentSoFar, type Cost } from './harness/costs.ts';
 import { openLoop, percentile } from './harness/load.ts';

@@ -48,7 +48,7 @@ export async function startProgram(
   };
 }
 
-/** Of a program that ends by itself. */
+/** Of a program that ends. */
 export function outputOf(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,

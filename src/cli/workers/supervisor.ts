@@ -45,7 +45,7 @@ export async function superviseWorkers(config: Config, workers: number, log: Log
   const metrics = openClusterMetrics();
   const living = new Set<Worker>();
   const serving = new Set<Worker>();
-  /** Workers that were told to end. */
+  /** Workers that are to end. */
   const leaving = new Set<Worker>();
   let isStopping = false;
   let isComplete = false;

@@ -1,5 +1,5 @@
-// One transaction for the work of many callers, which runs side by side in it. A statement that several ask in one turn is sent once.
-// Work that cannot be part of it is left out: nothing of the others is lost, and it runs again in a transaction of its own.
+// One transaction for the work of many callers, in which a statement that several ask in one turn is sent once. Work that cannot be
+// part of it is left out, and runs again in its own.
 import { allOrNothing } from '../all-or-nothing.ts';
 import type { Outcome } from '../../../refusal.ts';
 import type { Database } from '../database.ts';
