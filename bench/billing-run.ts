@@ -185,7 +185,8 @@ function report({ seconds, cost, payersMs }: Run, floorRates: readonly number[])
   const number = (value: number | undefined, digits: number) => value?.toFixed(digits) ?? '–';
   const cells = [
     rate.toFixed(0),
-    number(cost?.ownMs, 2),
+    // The supervisor of workers does nothing itself.
+    workers > 1 ? '–' : number(cost?.ownMs, 2),
     number(cost?.databaseMs, 2),
     number(cost?.statements, 2),
     number(cost?.writingTransactions, 2),

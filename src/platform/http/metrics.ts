@@ -28,8 +28,8 @@ export function openClusterMetrics(): { render(): Promise<string> } {
 }
 
 /** In a worker, before its metrics are asked for. */
-export function answerClusterMetrics(): void {
-  new AggregatorRegistry();
+export function answerClusterMetrics(): object {
+  return new AggregatorRegistry();
 }
 
 /** `renderTogether`: the text of all workers of the node, if there are several. */
