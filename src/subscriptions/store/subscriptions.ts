@@ -218,6 +218,29 @@ export async function countWaitingSubscriptions(db: Pick<Database, 'run'>) {
   return { parked: Number(row?.parked ?? 0), misconfigured: Number(row?.misconfigured ?? 0) };
 }
 
+/** Within hours that a night can be planned for. The index of due rows has all of them. */
+const countDue = statement({
+  name: 'count_due_subscriptions',
+  parameters: { now: 'timestamptz' },
+  row: { oldest: 'timestamptz?', in_1: 'int8', in_6: 'int8', in_24: 'int8', in_48: 'int8' },
+  text: `select min(wake_at) filter (where wake_at <= :now) as oldest,
+      count(*) filter (where wake_at <= :now + interval '1 hour') as in_1,
+      count(*) filter (where wake_at <= :now + interval '6 hours') as in_6,
+      count(*) filter (where wake_at <= :now + interval '24 hours') as in_24, count(*) as in_48
+    from subscription where wake_at <= :now + interval '48 hours'`,
+});
+
+export async function dueSubscriptions(db: Pick<Database, 'run'>, now: Instant) {
+  const [row] = await db.run(countDue, { now });
+  const within = [
+    ['1h', Number(row?.in_1 ?? 0)],
+    ['6h', Number(row?.in_6 ?? 0)],
+    ['24h', Number(row?.in_24 ?? 0)],
+    ['48h', Number(row?.in_48 ?? 0)],
+  ] as const;
+  return { oldest: row?.oldest ?? undefined, within };
+}
+
 /** False if the external ID is taken. */
 export async function storeNewSubscription(
   db: Database,
