@@ -56,13 +56,7 @@ async function serveAlone(config: Config, log: Logger, worker: WorkerLink | unde
   try {
     if (config.mode === 'sandbox') {
       await openGate(service);
-      const { addDemoShop } = await import('../sandbox/demo/demo-shop.ts');
-      addDemoShop(service.app, {
-        apiKey: () => apiKey,
-        shopId: 'TEST',
-        url: () => publicUrl,
-        nowMs: Date.now,
-      });
+      await openDemo(service, { apiKey: () => apiKey, url: () => publicUrl });
     }
     // So that the first request finds what each bank can do, and that nothing is sent before its report is read. The bank of a sandbox
     // starts later.
@@ -118,6 +112,15 @@ async function endAfter(closed: Promise<void>): Promise<never> {
 async function openGate({ app, banks }: RunningService): Promise<void> {
   const { addIssuerGate } = await import('../sandbox/issuer-proxy.ts');
   addIssuerGate(app, async (bankId) => (await banks.settingsOf(bankId))?.url);
+}
+
+/** Before the service listens, too. */
+async function openDemo(
+  { app }: RunningService,
+  of: { readonly apiKey: () => string | undefined; readonly url: () => string },
+): Promise<void> {
+  const { addDemoShop } = await import('../sandbox/demo/demo-shop.ts');
+  addDemoShop(app, { ...of, shopId: 'TEST', nowMs: Date.now });
 }
 
 /** The merchant of the sandbox, and the simulated bank unless BANK_URL names another. */

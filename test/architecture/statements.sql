@@ -206,36 +206,7 @@ returning series_id, party_id, version, changed_at
 select append_event('series', series_id, version, party_id, changed_at, $9::json) as version from changed;
 
 -- change_subscription
-with changed as (
-update subscription
-set version = version + json_array_length($1::json), changed_at = greatest(changed_at, $2::timestamptz), phase = $3::text,
-state = $4::json, wake_at = $5::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
-where subscription_id = $6::text and version = $7::int4
-returning subscription_id, party_id, version, changed_at
-), created as (
-insert into subscription_period (subscription_id, number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines,
-amount_minor, credit_minor, outcome, invoice_id)
-select $6::text, number, kind, "startsOn", "endsOn", "startsAt", "endsAt", "dueAt", lines, "amountMinor",
-"creditMinor", outcome, "invoiceId"
-from changed, json_to_recordset($8::json) as period (number int, kind text, "startsOn" text, "endsOn" text,
-"startsAt" timestamptz, "endsAt" timestamptz, "dueAt" timestamptz, lines json, "amountMinor" bigint,
-"creditMinor" bigint, outcome text, "invoiceId" text)
-), ended as (
-update subscription_period as period
-set outcome = entry.outcome, invoice_id = coalesce(entry."invoiceId", period.invoice_id)
-from changed, json_to_recordset($9::json) as entry (number int, outcome text, "invoiceId" text)
-where period.subscription_id = $6::text and period.number = entry.number
-), invoiced as (
-insert into subscription_invoice (invoice_id, subscription_id, number)
-select "invoiceId", $6::text, number
-from changed, (
-select number, "invoiceId" from json_to_recordset($8::json) as period (number int, "invoiceId" text)
-union all
-select number, "invoiceId" from json_to_recordset($9::json) as entry (number int, "invoiceId" text)
-) as asked
-where "invoiceId" is not null
-)
-select append_events('subscription', subscription_id, version, party_id, changed_at, $1::json) as version from changed;
+select asker, version from change_subscriptions($1::json);
 
 -- claim_banks_to_watch
 update bank set checked_at = $1::timestamptz
@@ -1886,6 +1857,13 @@ select party_id, shop_id, quarter, what, currency, status, attempt, payment_syst
 group by party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code having sum(sign * amount_minor) <> 0 or sum(sign) <> 0
 on conflict (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code) do update
 set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + excluded.n;
+
+-- count_due_subscriptions
+select min(wake_at) filter (where wake_at <= $1::timestamptz) as oldest,
+count(*) filter (where wake_at <= $1::timestamptz + interval '1 hour') as in_1,
+count(*) filter (where wake_at <= $1::timestamptz + interval '6 hours') as in_6,
+count(*) filter (where wake_at <= $1::timestamptz + interval '24 hours') as in_24, count(*) as in_48
+from subscription where wake_at <= $1::timestamptz + interval '48 hours';
 
 -- count_limits_reset
 update limits_reset set resets = resets + 1;
@@ -3833,6 +3811,17 @@ where customer.customer_id = $1::text and customer.party_id = $2::text
 and customer.status <> 'deleted'
 for share of customer;
 
+-- lock_chargeable_customer_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, customer_id text, party_id text)
+cross join lateral (select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.shop_id as of_shop, series_id, contact_info,
+customer.active_binding_id is not null as is_ready
+from customer left join binding
+on binding.customer_id = customer.customer_id and binding.binding_id = customer.active_binding_id
+where customer.customer_id = asked.customer_id and customer.party_id = asked.party_id
+and customer.status <> 'deleted'
+for share of customer skip locked offset 0) as found;
+
 -- lock_consent_link
 select consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at from consent_link where consent_link_id = $1::text for update;
 
@@ -3858,6 +3847,13 @@ from search_position where set_config('enable_seqscan', 'off', true) = 'off' for
 select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
 (select settings from recurring_settings as wish
 where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text for update;
+
+-- lock_series_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, series_id text)
+cross join lateral (select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = asked.series_id for update skip locked offset 0) as found;
 
 -- lock_webhook_feed
 select seen, mismatch_since from webhook_feed for update skip locked;
@@ -5293,10 +5289,6 @@ where card_id = $3::text and attempts > 0;
 update series set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
 where series_id = $2::text and version = $3::int4;
 
--- reschedule_subscription
-update subscription set wake_at = $1::timestamptz, stuck_reason = null
-where subscription_id = $2::text and version = $3::int4;
-
 -- reschedule_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = null
 where withdrawal_id = $2::text and version = $3::int4 and stuck_at is null;
@@ -5305,7 +5297,9 @@ where withdrawal_id = $2::text and version = $3::int4 and stuck_at is null;
 update ledger_watermark set reached_at = '-infinity';
 
 -- rest_subscription
-update subscription set attempts = 0 where subscription_id = $1::text and version = $2::int4 and attempts > 0;
+update subscription set attempts = 0, stuck_reason = null,
+wake_at = case when wake_at = $1::timestamptz then $2::timestamptz else wake_at end
+where subscription_id = $3::text and version = $4::int4 and (attempts > 0 or wake_at = $1::timestamptz);
 
 -- resume_stuck_refunds
 update binding set wake_at = $1::timestamptz, attempts = 1, stuck_at = null, stuck_reason = null
@@ -6363,7 +6357,7 @@ order by created_at, invoice_id, payment_id, refund_id limit 1
 where payment.invoice_id = first.invoice_id and payment.payment_id = first.payment_id;
 
 -- wake_subscription
-update subscription set wake_at = $1::timestamptz where subscription_id = $2::text and wake_at > $1::timestamptz;
+select asker, is_claimed from wake_subscriptions($1::json);
 
 -- want_cancel
 update payment set version = version + 1, state = $1::json,

@@ -24,12 +24,12 @@ export function readStatement<const Parameters extends Columns, const Row extend
 export function lockStatement<const Parameters extends Columns, const Row extends Columns>(
   definition: Definition<Parameters, Row>,
 ): ReadStatement<Parameters, Row> {
-  return { ...read(definition, 'skip locked'), leavesOut: 'held' };
+  return { ...read(definition, ' skip locked'), leavesOut: 'held' };
 }
 
 function read<const Parameters extends Columns, const Row extends Columns>(
   definition: Definition<Parameters, Row>,
-  more: '' | 'skip locked',
+  more: '' | ' skip locked',
 ): ReadStatement<Parameters, Row> {
   const { name, parameters, row, text } = definition;
   if ('asker' in row || 'asker' in parameters)
@@ -45,7 +45,7 @@ function read<const Parameters extends Columns, const Row extends Columns>(
     // With `offset 0` PostgreSQL plans the inner part on its own: by the index that one caller uses, whatever the tables hold.
     text: `select asker, found.*
            from json_to_recordset(:asked) as asked (asker int4, ${asked.join(', ')})
-           cross join lateral (${text.replace(parameterPattern, 'asked.$1')} ${more} offset 0) as found`,
+           cross join lateral (${text.replace(parameterPattern, 'asked.$1')}${more} offset 0) as found`,
   });
   return { ...statement(definition), together };
 }
