@@ -4,7 +4,7 @@ import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openDatabase } from '../src/platform/database/database.ts';
 import { moveWatermark } from '../src/platform/ledger/check-ledger.ts';
-import { replicatePayments, readPayments, type RecordedPayments } from './workloads/replicated-payments.ts';
+import { replicateRows, readPayments, type RecordedPayments } from './workloads/replicated-rows.ts';
 import { startProcesses, type Processes } from './harness/processes.ts';
 import { openApi, sellOnce, sellInSeries } from './workloads/scenarios.ts';
 import { receiptsWritten } from './harness/round.ts';
@@ -110,8 +110,8 @@ async function copyAll({
         const atMs = newestMs - spreadMs * (1 - (batch + 1) / batches);
         const [from, until] = [batch * seriesOfBatch, (batch + 1) * seriesOfBatch];
         const single = { from: from * salesOfSeries, until: until * salesOfSeries, atMs };
-        await replicatePayments(client, series, { from, until, atMs });
-        await replicatePayments(client, sale, single);
+        await replicateRows(client, series, { from, until, atMs });
+        await replicateRows(client, sale, single);
         done++;
         if (done % 25 === 0 || done === batches)
           printProgress(done * ofBatch, (performance.now() - began) / 1_000);

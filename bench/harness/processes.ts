@@ -8,7 +8,7 @@ import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { installBuiltProgram } from '../../test/support/processes/built-program.ts';
-import { repository, startProgram, type Program } from './program.ts';
+import { outputOf, repository, startProgram, type Program } from './program.ts';
 import { openSlowBank, type SlowBank } from './slow-bank.ts';
 import { temporaryFolder } from '../../test/support/database/test-cluster.ts';
 
@@ -27,6 +27,10 @@ export type Processes = {
   /** Starts the floor on its own database. */
   floor(): Promise<Contender>;
   readonly slowBank: SlowBank | undefined;
+  /** The simulated banks themselves. */
+  readonly bankUrls: readonly string[];
+  /** Runs a subcommand on that database, and returns its exit code and output. */
+  mandate(database: string, args: readonly string[]): Promise<{ code: number; output: string }>;
   /** Drops the database and creates it again. */
   emptyDatabase(database: string): Promise<void>;
   /** A superuser's connection. */
@@ -49,6 +53,9 @@ export type ProcessOptions = {
   readonly folder?: string;
   /** Settings of PostgreSQL. */
   readonly settings?: Record<string, string>;
+  readonly settingsOfNodes?: Record<string, string>;
+  /** So that the report of the bank is of the service alone. */
+  readonly bankOfFloor?: boolean;
 };
 
 /** If one process cannot start, ends those that did. */
@@ -117,32 +124,34 @@ async function start(
   const installed = join(folder, 'installed');
   const program = await installBuiltProgram(installed);
   const floorProgram = await buildFloor(installed);
-  const bank = await run([program, 'bank'], {
-    MANDATE_DATA: join(folder, 'bank'),
-    BANK_SECRET: secret,
-  });
+  const openBank = (name: string) =>
+    run([program, 'bank'], { MANDATE_DATA: join(folder, name), BANK_SECRET: secret });
+  const bank = await openBank('bank');
+  const bankOfFloor = options.bankOfFloor ? await openBank('bank-of-floor') : undefined;
   // Only on request: the relay takes processor time from the contenders.
   const slowBank = options.slowBank ? await openSlowBank(bank.url) : undefined;
   if (slowBank) endings.push(() => slowBank.close());
   const bankSettings = { BANK_URL: slowBank?.url ?? bank.url, BANK_SECRET: secret };
   const pool = { DATABASE_CONNECTIONS: String(connections) };
   let nodes = 0;
+  const settingsOf = (database: string, data: string) => ({
+    ...bankSettings,
+    ...pool,
+    PORT: '0',
+    DATABASE_URL: urlOf(database),
+    MANDATE_DATA: data,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+    REQUESTS_PER_SECOND: '0',
+    CARD_TESTING_LIMITS: 'off',
+  });
 
   return {
     async node(database) {
       await haveDatabase(database);
       const data = join(folder, `node-${++nodes}`);
       const profiling = options.profileInto ? ['--cpu-prof', '--cpu-prof-dir', options.profileInto] : [];
-      const started = await run([...profiling, program, 'serve'], {
-        ...bankSettings,
-        ...pool,
-        PORT: '0',
-        DATABASE_URL: urlOf(database),
-        MANDATE_DATA: data,
-        MANDATE_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
-        REQUESTS_PER_SECOND: '0',
-        CARD_TESTING_LIMITS: 'off',
-      });
+      const settings = { ...settingsOf(database, data), ...options.settingsOfNodes };
+      const started = await run([...profiling, program, 'serve'], settings);
       const { apiKey } = JSON.parse(readFileSync(join(data, 'sandbox.json'), 'utf8')) as { apiKey: string };
       return { name: 'service', ...started, apiKey, database };
     },
@@ -154,11 +163,15 @@ async function start(
       const started = await run([floorProgram], {
         ...bankSettings,
         ...pool,
+        ...(bankOfFloor ? { BANK_URL: bankOfFloor.url } : {}),
         DATABASE_URL: urlOf('floor'),
       });
       return { name: 'floor', ...started, apiKey: 'none', database: 'floor' };
     },
     slowBank,
+    bankUrls: [bank.url, ...(bankOfFloor ? [bankOfFloor.url] : [])],
+    mandate: (database, args) =>
+      outputOf([program, ...args], settingsOf(database, join(folder, `node-${nodes}`))),
     async emptyDatabase(database) {
       await query('postgres', `drop database if exists ${database}`);
       await haveDatabase(database);

@@ -1,5 +1,5 @@
 // Runs a program of this repository in its own process, as an operator does.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -46,4 +46,18 @@ export async function startProgram(
       await once(child, 'exit');
     },
   };
+}
+
+/** Of a program that ends. */
+export function outputOf(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<{ code: number; output: string }> {
+  const { PATH = '', HOME = '' } = process.env;
+  const options = { cwd: repository, env: { PATH, HOME, ...environment }, maxBuffer: 2 ** 28 };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, args, options, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? 1, output: stdout + stderr }),
+    );
+  });
 }

@@ -104,14 +104,15 @@ async function charge(api: Api, more: object = {}): Promise<string> {
   return pay(api, { payer, ...more });
 }
 
-/** Uses a new customer each time, because the number of cards that one customer may bind is limited. */
-async function bind(api: Api): Promise<void> {
+/** A new one each time, because the number of cards that one customer may bind is limited. Returns its ID. */
+export async function readyCustomer(api: Api): Promise<string> {
   const person = { shopID: 'TEST', contactInfo };
   const { customer } = await api.call('POST', paths.customers, person);
   const { paymentToolToken, paymentSession } = await api.call('POST', paths.cards, card);
   const paymentResource = { paymentToolToken, paymentSession };
   const { id } = await api.call('POST', `${paths.customers}/${customer.id}/bindings`, { paymentResource });
   await untilStatus(api, `${paths.customers}/${customer.id}/bindings/${id}`, 'succeeded');
+  return customer.id;
 }
 
 /** Withdrawals from so many wallets in turn, each with its own destination. */
@@ -193,7 +194,7 @@ export const scenarios: readonly Scenario[] = [
     prepare: async (api) => () => charge(api),
   },
   { name: 'recurring', hasFloor: true, asksBank: true, prepare: chargeParents },
-  { name: 'binding', hasFloor: true, prepare: async (api) => () => bind(api) },
+  { name: 'binding', hasFloor: true, prepare: async (api) => () => readyCustomer(api) },
   { name: 'withdrawal', hasFloor: true, prepare: (api) => withdrawFrom(api, 32) },
   { name: 'hot-wallet', hasFloor: true, prepare: (api) => withdrawFrom(api, 1) },
   {

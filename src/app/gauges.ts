@@ -15,7 +15,7 @@ import type { Logger } from '../platform/log.ts';
 import { oldestPendingRefund, oldestUnknownPayment } from '../payments/store/oldest-unknown.ts';
 import { oldestSendingWithdrawal } from '../payouts/store/oldest-sending.ts';
 import { oldestUnseen } from '../search/position.store.ts';
-import { countWaitingSubscriptions } from '../subscriptions/store/subscriptions.ts';
+import { countWaitingSubscriptions, dueSubscriptions } from '../subscriptions/store/subscriptions.ts';
 import { feedState } from '../webhooks/feed/feed.store.ts';
 import { lags, parkedQueues } from '../webhooks/inspection/inspection.store.ts';
 
@@ -41,11 +41,13 @@ export function addGauges(
     'mandate_database_connections',
     'Open database connections of this node',
     () => database.connections().total,
+    'sum',
   );
   metrics.gauge(
     'mandate_database_waiting',
     'Work on this node that waits for a database connection',
     () => database.connections().waiting,
+    'sum',
   );
   metrics.gauge(
     'mandate_ledger_unbalanced',
@@ -113,6 +115,7 @@ export function addGauges(
     'Operations on this node that wait because a bank takes no more at this time',
     'bank',
     () => Promise.resolve(banks.waiting()),
+    'sum',
   );
   metrics.gauge(
     'mandate_banks_stopped',
@@ -168,6 +171,15 @@ export function addGauges(
         ({ webhook_id, oldest }) => [webhook_id, secondsSince(oldest, clock)] as const,
       ),
   );
+  addSubscriptionGauges(metrics, database, clock);
+  metrics.gauge(
+    'mandate_jobs_stuck',
+    'Stuck jobs, which wait for an operator',
+    async () => (await jobs.stuckJobs()).length,
+  );
+}
+
+function addSubscriptionGauges(metrics: Metrics, database: DatabasePool, clock: Clock): void {
   metrics.gauge(
     'mandate_subscriptions_parked',
     'Subscriptions that are charged no more until a person resumes them, because something looks wrong',
@@ -179,9 +191,15 @@ export function addGauges(
     async () => (await countWaitingSubscriptions(database)).misconfigured,
   );
   metrics.gauge(
-    'mandate_jobs_stuck',
-    'Stuck jobs, which wait for an operator',
-    async () => (await jobs.stuckJobs()).length,
+    'mandate_subscriptions_due_age_seconds',
+    'Time since the oldest subscription that is due should have been charged; 0 if none is due',
+    async () => secondsSince((await dueSubscriptions(database, clock.now())).oldest, clock),
+  );
+  metrics.gaugeBy(
+    'mandate_subscriptions_due',
+    'Subscriptions that are due now or fall due within that time: 1h, 6h, 24h or 48h',
+    'within',
+    async () => (await dueSubscriptions(database, clock.now())).within,
   );
 }
 

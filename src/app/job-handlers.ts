@@ -1,4 +1,5 @@
 // What the job runner runs: for each table with jobs, its key and the step of one row.
+import type { Instant } from '../clock.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { cardNeeds } from './card-needs.ts';
 import type { Cards } from '../cards/vault.ts';
@@ -10,6 +11,8 @@ import { standInFor as standInForBinding } from '../customers/domain/bank-operat
 import { bindingOfOperation } from '../customers/domain/binding.ts';
 import { bindingReturnUrlOf } from '../customers/binding-return-page.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
+import { maxTogether } from '../platform/database/batches/lines.ts';
+import { openSharedTransactions } from '../platform/database/batches/shared-transactions.ts';
 import type { JobHandlers, JobRunner } from '../platform/jobs/job-runner.ts';
 import { runInvoiceJob } from '../invoices/worker.ts';
 import { standInFor } from '../payments/domain/bank-operations.ts';
@@ -26,7 +29,7 @@ import type { Receipts } from '../receipts/receipts.ts';
 import { runPayerEmailJob, type PayerEmailJobDeps } from '../receipts/worker.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 import { runSeriesJob } from '../recurring/worker.ts';
-import { wakeSubscription } from '../subscriptions/store/subscriptions.ts';
+import { claimToWake } from '../subscriptions/store/subscriptions.ts';
 import { runExportJob, type ExportJobDeps } from '../search/exports/worker.ts';
 import { runSubscriptionEmailJob, type SubscriptionEmailJobDeps } from '../subscriptions/email-worker.ts';
 import { runSubscriptionJob, type SubscriptionJobDeps } from '../subscriptions/worker.ts';
@@ -96,7 +99,7 @@ export function jobHandlers({
   /** What a charge of a subscription needs besides. */
   subscriptions: Omit<
     SubscriptionJobDeps,
-    'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'jobs'
+    'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'jobs' | 'transact'
   >;
   emailLinks: Pick<SubscriptionEmailJobDeps, 'pageUrlOf' | 'payUrlOf'>;
   exports: Pick<ExportJobDeps, 'keys' | 'sources' | 'isStopping'>;
@@ -114,8 +117,8 @@ export function jobHandlers({
     isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
     async wakeSubscription(subscriptionId, at) {
-      await wakeSubscription(database, subscriptionId, at);
-      wake();
+      if (await claimToWake(database, subscriptionId, at)) run('subscription', [subscriptionId], at);
+      else wake();
     },
     sendPayerEmail: (payerEmail, now) =>
       run('payer_email', [payerEmail.paid.invoiceId, payerEmail.paid.paymentId], now, payerEmail),
@@ -138,9 +141,11 @@ export function jobHandlers({
     mailServer,
   };
   const chargeDeps = { cards, banks, charging, consents, publicUrl, jobs: { run } };
-  const subscriptionDeps = { db: database, ...chargeDeps, ...subscriptions };
+  const transact = openSharedTransactions(database);
+  const subscriptionDeps = { db: database, transact, ...chargeDeps, ...subscriptions };
   const { merchants } = subscriptions;
-  const subscriptionEmailDeps = { db: database, merchants, mailServer, ...emailLinks };
+  const runSubscription = (id: string, at: Instant) => run('subscription', [id], at);
+  const subscriptionEmailDeps = { db: database, merchants, mailServer, runSubscription, ...emailLinks };
   const exportDeps = { db: database, log, ...exports };
   const withdrawalDeps = { db: database, banks, livemode: payouts.livemode, log };
   return {
@@ -179,6 +184,7 @@ export function jobHandlers({
     },
     subscription: {
       keys: ['subscription_id'],
+      writtenTogether: maxTogether,
       step: (job) => runSubscriptionJob(subscriptionDeps, job),
     },
     subscription_email: {

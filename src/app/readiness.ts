@@ -7,7 +7,11 @@ import { feedState } from '../webhooks/feed/feed.store.ts';
 const answerWithinMs = 3_000;
 
 /** The names of what is not ready. It answers in time even if the database does not. */
-export async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
+export async function whatIsNotReady(
+  database: DatabasePool,
+  workers?: { isComplete(): boolean },
+): Promise<string[]> {
+  if (workers && !workers.isComplete()) return ['workers: not all have started'];
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<string[]>((resolve) => {
     timer = setTimeout(() => resolve(['database: no response within 3 s']), answerWithinMs);

@@ -49,9 +49,10 @@ function addServiceCommands(program: MandateCommand): void {
     .subcommand('serve', {
       summary: 'Run the service',
       details:
-        'It also brings the database up to date. Settings come from the environment, not from options.',
+        'It also brings the database up to date. Settings come from the environment, not from options. WORKERS runs several processes behind ' +
+        'one port. SIGTERM drains and ends them, SIGUSR2 restarts them one after the other.',
       creates: 'tables and keys; in a sandbox also a private PostgreSQL, a merchant and a bank',
-      examples: ['mandate serve', 'PORT=9000 mandate serve'],
+      examples: ['mandate serve', 'PORT=9000 mandate serve', 'WORKERS=auto mandate serve'],
     })
     .action(async () => (await import('./serve.ts')).serve());
   program

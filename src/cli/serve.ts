@@ -18,6 +18,8 @@ import {
 } from '../sandbox/sandbox-setup.ts';
 import { firstSignal } from './signals.ts';
 import { invoiceExample } from '../invoices/api/schema.ts';
+import { superviseWorkers, workersOf } from './workers/supervisor.ts';
+import { openWorkerLink, type WorkerLink } from './workers/worker.ts';
 
 /** The process ends this long after the first signal, or on a second one. */
 const maxDrainMs = 20_000;
@@ -25,12 +27,27 @@ const maxDrainMs = 20_000;
 const lastResortMs = 5_000;
 
 export async function serve(): Promise<void> {
-  // A signal during the start counts as soon as there is something to stop.
-  const signal = firstSignal();
+  const worker = openWorkerLink();
+  try {
+    await serveAs(worker);
+  } finally {
+    worker?.leave();
+  }
+}
+
+async function serveAs(worker: WorkerLink | undefined): Promise<void> {
   const config = readConfig(process.env, process.cwd());
   const log = openLog({ level: config.logLevel, human: process.stdout.isTTY });
-  warnOfSettings(log, config);
-  const foundation = await openFoundation(config, log, { mayCreate: true });
+  const workers = worker ? 1 : workersOf(config);
+  if (worker === undefined) warnOfSettings(log, config);
+  if (workers > 1) process.exitCode = await superviseWorkers(config, workers, log);
+  else await serveAlone(config, log, worker);
+}
+
+async function serveAlone(config: Config, log: Logger, worker: WorkerLink | undefined): Promise<void> {
+  // A signal during the start counts as soon as there is something to stop.
+  const signal = firstSignal(worker ? ['SIGTERM'] : undefined);
+  const foundation = await openFoundation(config, log, { mayCreate: true }, worker);
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
   let apiKey: string | undefined;
@@ -39,13 +56,7 @@ export async function serve(): Promise<void> {
   try {
     if (config.mode === 'sandbox') {
       await openGate(service);
-      const { addDemoShop } = await import('../sandbox/demo/demo-shop.ts');
-      addDemoShop(service.app, {
-        apiKey: () => apiKey,
-        shopId: 'TEST',
-        url: () => publicUrl,
-        nowMs: Date.now,
-      });
+      await openDemo(service, { apiKey: () => apiKey, url: () => publicUrl });
     }
     // So that the first request finds what each bank can do, and that nothing is sent before its report is read. The bank of a sandbox
     // starts later.
@@ -58,15 +69,16 @@ export async function serve(): Promise<void> {
     if (new URL(publicUrl).port === '0') publicUrl = address;
     if (config.mode === 'live' || isForAll(config.host)) warnOfLoopback(log, publicUrl);
     if (config.mode === 'sandbox') {
-      const sandbox = await openSandbox(foundation, service, publicUrl);
+      const sandbox = await openSandbox(foundation, service, publicUrl, worker?.isFirst ?? true);
       ({ apiKey } = sandbox.facts);
       closeBank = sandbox.close;
       await service.bankWatch.begin();
     }
     startWork(service);
-    log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
+    if (worker) worker.reportServing(address);
+    else log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
-    log.info({ signal: await signal, drainTimeoutMs: maxDrainMs }, 'shutting down');
+    log.info({ signal: await signal, pid: process.pid, drainTimeoutMs: maxDrainMs }, 'shutting down');
     const endNow = () => void endAfter(foundation.close());
     hurry = setTimeout(endNow, maxDrainMs - lastResortMs).unref();
     for (const again of ['SIGTERM', 'SIGINT'] as const) process.once(again, endNow);
@@ -102,11 +114,21 @@ async function openGate({ app, banks }: RunningService): Promise<void> {
   addIssuerGate(app, async (bankId) => (await banks.settingsOf(bankId))?.url);
 }
 
+/** Before the service listens, too. */
+async function openDemo(
+  { app }: RunningService,
+  of: { readonly apiKey: () => string | undefined; readonly url: () => string },
+): Promise<void> {
+  const { addDemoShop } = await import('../sandbox/demo/demo-shop.ts');
+  addDemoShop(app, { ...of, shopId: 'TEST', nowMs: Date.now });
+}
+
 /** The merchant of the sandbox, and the simulated bank unless BANK_URL names another. */
 async function openSandbox(
   foundation: Foundation,
   service: RunningService,
   publicUrl: string,
+  greets: boolean,
 ): Promise<{ facts: SandboxInfo; close: () => Promise<void> }> {
   const { config, database: db, apiKeys, ports, log } = foundation;
   const { bankIdIn, bankSecretIn, openSimulatedBank } = await import('../sandbox/bank/simulated-bank.ts');
@@ -126,11 +148,11 @@ async function openSandbox(
     dataFolder: config.dataFolder,
     publicUrl,
   });
-  const { credential } = await service.consoleSessions.makeLink(
-    { kind: 'operator', partyId: sandboxPartyId },
-    'mandate serve',
-  );
-  greet(facts, config.dataFolder, consoleLinkOf(publicUrl, credential));
+  if (greets) {
+    const operator = { kind: 'operator', partyId: sandboxPartyId } as const;
+    const { credential } = await service.consoleSessions.makeLink(operator, 'mandate serve');
+    greet(facts, config.dataFolder, consoleLinkOf(publicUrl, credential));
+  }
   const close = async () => {
     try {
       leaveSandbox(config.dataFolder);

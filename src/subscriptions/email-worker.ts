@@ -8,7 +8,7 @@ import type { MailServer } from '../platform/mail/mail-server.ts';
 import { isMailAddress } from '../platform/mail/mail-settings.ts';
 import { writeEmail, type SubscriptionEmail } from './domain/duties/email-text.ts';
 import { findEmail, storeEmailEnd } from './store/subscription-emails.ts';
-import { wakeSubscription } from './store/subscriptions.ts';
+import { claimToWake } from './store/subscriptions.ts';
 
 export type SubscriptionEmailJobDeps = {
   readonly db: Database;
@@ -16,6 +16,8 @@ export type SubscriptionEmailJobDeps = {
   /** Without a mail server, emails are kept and not sent. */
   readonly mailServer: MailServer | undefined;
   /** The links of an email. Their secrets are not stored before it is written. */
+  /** Its job is claimed. */
+  readonly runSubscription: (subscriptionId: string, at: Instant) => void;
   readonly pageUrlOf: (subscriptionId: string, now: Instant) => string;
   readonly payUrlOf: (invoice: { readonly partyId: string; readonly invoiceId: string }) => string;
 };
@@ -30,17 +32,18 @@ export async function runSubscriptionEmailJob(
   const now = clock.now();
   const written = await writtenEmail(email, now, deps);
   const sent = await send(email, written, deps.mailServer);
-  await db.transaction(async (tx) => {
+  const isClaimed = await db.transaction(async (tx) => {
     await storeEmailEnd(tx, key, { ...sent, written }, now);
     // Its charge may have waited for it.
-    if (email.content.kind === 'announced') await wakeSubscription(tx, subscriptionId, now);
+    return email.content.kind === 'announced' && (await claimToWake(tx, subscriptionId, now));
   });
+  if (isClaimed) deps.runSubscription(subscriptionId, now);
 }
 
 async function writtenEmail(
   { subscriptionId, partyId, content }: SubscriptionEmail,
   now: Instant,
-  { merchants, pageUrlOf, payUrlOf }: Omit<SubscriptionEmailJobDeps, 'db' | 'mailServer'>,
+  { merchants, pageUrlOf, payUrlOf }: Omit<SubscriptionEmailJobDeps, 'db' | 'mailServer' | 'runSubscription'>,
 ) {
   const { shopId, invoiceId } = content;
   const shop = await merchants.shop(partyId, shopId);

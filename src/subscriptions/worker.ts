@@ -13,9 +13,9 @@ import {
   type ChargeOutcome,
   type StartPaymentDeps,
 } from '../payments/port.ts';
-import { allOrNothing } from '../platform/database/all-or-nothing.ts';
+import type { SharedTransactions } from '../platform/database/batches/shared-transactions.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Job } from '../platform/jobs/job-table.ts';
+import type { LeasedJob } from '../platform/jobs/job-table.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
@@ -44,18 +44,18 @@ import {
   type SubscriptionFact,
 } from './domain/subscription.ts';
 import { findPolicyFor } from './store/dunning-policies.ts';
-import {
-  loadSubscription,
-  rescheduleSubscription,
-  restSubscription,
-  type StoredSubscription,
-} from './store/subscriptions.ts';
+import { loadSubscription, restSubscription, type StoredSubscription } from './store/subscriptions.ts';
 import { dutiesOf, dutyFacts, heardOfAnnouncement, heldUnannounced, type DutyDeps } from './duty-steps.ts';
 import type { PayerEmails } from './payer-emails.ts';
 import { wakeTimeOf, writeFacts } from './write-facts.ts';
 
 export type SubscriptionJobDeps = StartPaymentDeps &
-  Pick<DutyDeps, 'isAcknowledged'> & { readonly ids: Ids; readonly payerEmails: PayerEmails };
+  Pick<DutyDeps, 'isAcknowledged'> & {
+    readonly ids: Ids;
+    readonly payerEmails: PayerEmails;
+    /** Many are due at once, so they are written together. */
+    readonly transact: SharedTransactions;
+  };
 
 /** More things that are due at once are left to the next run. */
 const maxTurns = 20;
@@ -65,12 +65,13 @@ const payerPaysMs = 3_600_000;
 
 export async function runSubscriptionJob(
   deps: SubscriptionJobDeps,
-  { key: [id = ''], clock }: Job,
+  { key: [id = ''], clock, leasedUntil }: LeasedJob,
 ): Promise<void> {
   for (let turn = 0; turn < maxTurns; turn++) {
     const stored = await loadSubscription(deps.db, id);
     if (!stored) return;
-    if ((await takeTurn(deps, stored, latest(clock.now(), stored.changedAt))) === 'rest') return;
+    const now = latest(clock.now(), stored.changedAt);
+    if ((await takeTurn(deps, stored, now, leasedUntil)) === 'rest') return;
   }
 }
 
@@ -78,29 +79,27 @@ async function takeTurn(
   deps: SubscriptionJobDeps,
   stored: StoredSubscription,
   now: Instant,
+  leasedUntil: Instant,
 ): Promise<'again' | 'rest'> {
-  const { db, merchants } = deps;
+  const { db, merchants, transact } = deps;
   const { subscription } = stored;
-  const rest = async (until?: Instant) => {
-    if (until !== undefined) await rescheduleSubscription(db, stored, until);
-    await restSubscription(db, stored);
+  const rest = async (until: Instant | undefined) => {
+    await restSubscription(db, stored, leasedUntil, until);
     return 'rest' as const;
   };
   const next = nextAction(subscription);
   const isDue = next !== undefined && next.at <= now;
   const duty = isDue ? undefined : dutyDue(subscription, now);
-  // Before the look: a payment that ends after it wakes the subscription again. What is due keeps its lease, and its failures count.
-  if (!isDue && !duty) await rescheduleSubscription(db, stored, wakeTimeOf(subscription, now));
   const heard = await heardOf(deps, stored, isDue || duty !== undefined, now);
   const end = async (turn: (tx: Database) => Promise<Turn>) => {
-    const done = await allOrNothing(db, turn);
+    const done = await transact(turn);
     if (done === 'versionConflict') return 'again';
     return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
   };
   if (heard.length > 0) return end((tx) => write(tx, stored, heard, now, deps));
   if (duty)
     return end(async (tx) => write(tx, stored, await dutyFacts(tx, stored, duty, now, deps), now, deps));
-  if (!isDue) return rest();
+  if (!isDue) return rest(wakeTimeOf(subscription, now));
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
   return end((tx) => doNext(tx, stored, next, now, deps));

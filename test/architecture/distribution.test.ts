@@ -72,6 +72,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'count_pending_refunds',
       'count_parked_webhook_queues',
       'count_unbalanced',
+      'count_due_subscriptions',
       'count_waiting_subscriptions',
       'delete_expired_security_codes',
       'delete_old_payer_attempts',

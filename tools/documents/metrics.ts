@@ -40,7 +40,7 @@ of [prom-client](https://github.com/siimon/prom-client#default-metrics).
 /** Nothing is read: registering is enough. */
 export function registeredMetrics(): Registered[] {
   const registry = new Registry();
-  addGauges(openMetrics(registry), {} as Parameters<typeof addGauges>[1]);
+  addGauges(openMetrics(undefined, registry), {} as Parameters<typeof addGauges>[1]);
   const all = registry.getMetricsAsArray() as unknown as Registered[];
   return all.filter(({ name }) => name.startsWith('mandate_'));
 }

@@ -5,6 +5,7 @@ import type { MadeFor } from '../../cards/domain/payment-resource.ts';
 import { openVault, type VaultOptions } from '../../cards/vault.ts';
 import { systemClock, type Clock } from '../../clock.ts';
 import { loadCustomerOfPayer } from '../../customers/store/customers.ts';
+import { defined } from '../../defined.ts';
 import { randomIds, type Ids } from '../../ids.ts';
 import { loadInvoice } from '../../invoices/store/invoices.ts';
 import { livemodeOf } from '../../livemode.ts';
@@ -36,8 +37,16 @@ export type Ports = {
   readonly network?: Network;
   /** Between two looks at what another job decides. */
   readonly pause?: Pause;
+  /** In a node of several processes. */
+  readonly workers?: Workers;
   /** For webhooks. */
   readonly makeKeyPairs?: () => Promise<KeyPairs>;
+};
+/** The workers of a node as one of them sees them. */
+export type Workers = {
+  /** Whether all have served once. */
+  isComplete(): boolean;
+  renderMetrics(): Promise<string>;
 };
 /** How messages leave the service: to banks, to merchants, and as emails to payers. */
 export type Network = {
@@ -50,8 +59,14 @@ const realPorts: Ports = { clock: systemClock, ids: randomIds };
 /** What every subcommand needs: the migrated database and the keys. */
 export type Foundation = Awaited<ReturnType<typeof foundationOn>>;
 
-export async function openFoundation(config: Config, log: Logger, setUp: SetUp): Promise<Foundation> {
-  return foundationOn(await connectDatabase(config, log, setUp), config, log, realPorts, setUp);
+export async function openFoundation(
+  config: Config,
+  log: Logger,
+  setUp: SetUp,
+  workers?: Workers,
+): Promise<Foundation> {
+  const ports = { ...realPorts, ...defined({ workers }) };
+  return foundationOn(await connectDatabase(config, log, setUp), config, log, ports, setUp);
 }
 
 /** The database alone, in any mode and with any master key. Nothing is migrated. */

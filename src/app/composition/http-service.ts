@@ -130,7 +130,7 @@ function shopNamedBy({ params, body }: { params: unknown; body: unknown }) {
 
 function addOperatorRoutes(
   app: App,
-  { foundation: { config, database }, modules: { metrics }, work: { awayReport } }: Opened,
+  { foundation: { config, database, ports }, modules: { metrics }, work: { awayReport } }: Opened,
   { forwarding }: Pipeline,
   endpoints: typeof routes,
 ): void {
@@ -143,7 +143,7 @@ function addOperatorRoutes(
       : config.mode === 'sandbox'
         ? 'open'
         : 'closed',
-    notReady: () => whatIsNotReady(database),
+    notReady: () => whatIsNotReady(database, ports.workers),
     warnings: () => [...forwarding.warnings(), ...awayReport.warnings()],
   });
 }

@@ -49,7 +49,7 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
   const { lookups } = database;
   const { cards } = vault;
   const livemode = livemodeOf(config.mode);
-  const metrics = openMetrics();
+  const metrics = openMetrics(ports.workers?.renderMetrics);
   const merchants = openMerchants(lookups, clock, livemode);
   const banks = openServiceBanks(foundation, metrics, publicUrl);
   const { openMailServer: openMail = openMailServer } = ports.network ?? {};

@@ -29,6 +29,7 @@ export function openServiceBanks(
         onSaid,
         clock,
         log,
+        workers: config.workers === 'auto' ? 1 : config.workers,
         detokeniseCard: (card) => vault.detokenise(card),
         callbackUrl: callbackUrlOf(publicUrl(), id),
         ...(ports.network ? { openLink: ports.network.openLink } : {}),

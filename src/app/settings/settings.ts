@@ -20,6 +20,9 @@ import {
 /** Takes the type of its value from how it is read. */
 const row = <Value>(setting: Setting<Value>): Setting<Value> => setting;
 
+/** Two are for lookups. An export reads on one of the others and writes on another. */
+export const leastConnections = 4;
+
 export const settings = {
   mode: oneOf(
     {
@@ -91,14 +94,27 @@ export const settings = {
     byDefault: 'the bundled programs',
     meaning: 'The folder with `postgres` and `initdb` for the private PostgreSQL.',
   }),
+  workers: row<number | 'auto'>({
+    name: 'WORKERS',
+    byDefault: '1',
+    meaning:
+      'How many processes of the node share its port, from 1 to 64. `auto`: as many as the machine has cores and the connections allow.',
+    read(text, { addFault }) {
+      if (text === undefined) return 1;
+      const number = /^\d{1,2}$/.test(text) ? Number(text) : NaN;
+      if (text === 'auto' || (number >= 1 && number <= 64)) return text === 'auto' ? text : number;
+      addFault(`WORKERS is "${text}". Use a whole number from 1 to 64, or auto.`);
+      return 1;
+    },
+    shown: String,
+  }),
   databaseConnections: wholeNumber(
     {
       name: 'DATABASE_CONNECTIONS',
       meaning:
-        'The maximum number of connections of one node, which opens one more while its readiness is checked. Over all nodes, two to four for each core of the database are enough.',
+        'The maximum number of connections of one node with all its workers. Each process opens one more while its readiness is checked. Over all nodes, two to four for each core of the database are enough.',
     },
-    // Two are for lookups. An export reads on one of the others and writes on another.
-    [4, 200],
+    [leastConnections, 200],
     10,
   ),
   preparedStatements: onOrOff(

@@ -1,5 +1,6 @@
 // Reads and locks a customer and its active card for a charge, in one round trip.
 import type { Database } from '../../platform/database/database.ts';
+import { lockStatement } from '../../platform/database/batches/read-statement.ts';
 import { isJoined, optional, statement, type Values } from '../../platform/database/statement.ts';
 import { bindingColumns, bindingFromRow } from './rows.ts';
 import { bindingColumnList } from './bindings.ts';
@@ -29,7 +30,7 @@ const readChargeable = statement({
   text: customerWithCard,
 });
 
-const lockChargeable = statement({
+const lockChargeable = lockStatement({
   name: 'lock_chargeable_customer',
   parameters,
   row: columns,

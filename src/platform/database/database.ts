@@ -6,20 +6,12 @@ import { openBatchedReads, type BatchedReads } from './batches/batched-reads.ts'
 import { openBatchedWrites, type BatchedWrites } from './batches/batched-writes.ts';
 import { listOf, mayWait, type BatchDeps } from './batches/lines.ts';
 import { isReadStatement } from './batches/read-statement.ts';
+import { valuesOf } from './batches/values-of.ts';
 import { isWriteStatement } from './batches/write-statement.ts';
 import { holdUnanswered } from './connections/unanswered.ts';
-import { inJson } from './many-rows.ts';
 import { keepIdle, type ConnectionPool } from './connections/idle-connections.ts';
 import { programName } from './connections/program-name.ts';
-import {
-  parameterOf,
-  readRow,
-  statement,
-  typeParsers,
-  type Columns,
-  type Statement,
-  type Values,
-} from './statement.ts';
+import { readRow, statement, typeParsers, type Columns, type Statement, type Values } from './statement.ts';
 import {
   DatabaseUnavailable,
   explained,
@@ -401,19 +393,6 @@ async function query<Row extends pg.QueryResultRow>(
     if (error instanceof Error) Error.captureStackTrace(error, query);
     throw error;
   }
-}
-
-function valuesOf(
-  { name: statement, parameterNames, parameters: types, writes }: Statement,
-  parameters: Values<Columns>,
-) {
-  const valueOf = writes ? inJson : parameterOf;
-  return parameterNames.map((name) => {
-    const value = parameters[name];
-    // The driver would send null and hide the mistake.
-    if (value === undefined) throw new Error(`Statement ${statement} was run without :${name}.`);
-    return valueOf(value, types[name]);
-  });
 }
 
 /** Allows 24 hours instead of the limit that ends the wait on a silent connection. */

@@ -55,6 +55,8 @@ export type Statement<Parameters extends Columns = Columns, Row extends Columns 
   readonly together?: Statement;
   /** Its parameters are those of one change in the list that `together` takes. */
   readonly writes?: true;
+  /** Of a batch, it returns no row for a caller whose row another transaction holds. */
+  readonly leavesOut?: 'taken' | 'held';
 };
 
 /** A column that is written and read by a codec. */

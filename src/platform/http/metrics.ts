@@ -1,6 +1,6 @@
 // Metrics for monitoring at /metrics, in the Prometheus format. Only this file knows the library.
 import type { JobOutcome } from '../jobs/job-table.ts';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
@@ -8,19 +8,33 @@ export type Metrics = {
   observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
   countMisconfigured(bank: string): void;
   countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
-  /** A value that is read on each scrape. */
-  gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  /** A value that is read on each scrape. Of several workers the largest is shown, as all read the same database, or the sum. */
+  gauge(name: string, help: string, read: () => number | Promise<number>, ofWorkers?: 'max' | 'sum'): void;
   /** The same by one label. What `read` does not return is left out. */
   gaugeBy(
     name: string,
     help: string,
     label: string,
     read: () => Promise<readonly (readonly [string, number])[]>,
+    ofWorkers?: 'max' | 'sum',
   ): void;
   render(): Promise<{ contentType: string; text: string }>;
 };
 
-export function openMetrics(registry = new Registry()): Metrics {
+/** In the supervisor of workers. */
+export function openClusterMetrics(): { render(): Promise<string> } {
+  const all = new AggregatorRegistry();
+  return { render: () => all.clusterMetrics() };
+}
+
+/** In a worker, before its metrics are asked for. */
+export function answerClusterMetrics(): object {
+  return new AggregatorRegistry();
+}
+
+/** `renderTogether`: the text of all workers of the node, if there are several. */
+export function openMetrics(renderTogether?: () => Promise<string>, registry = new Registry()): Metrics {
+  AggregatorRegistry.setRegistries([registry]);
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'mandate_request_duration_seconds',
@@ -81,10 +95,11 @@ export function openMetrics(registry = new Registry()): Metrics {
     countJobRun: (job, outcome) => jobRuns.labels(job, outcome).inc(),
     countMisconfigured: (bank) => misconfigured.labels(bank).inc(),
     countDelivery: (outcome) => deliveries.labels(outcome).inc(),
-    gauge(name, help, read) {
+    gauge(name, help, read, aggregator = 'max') {
       const gauge: Gauge = new Gauge({
         name,
         help,
+        aggregator,
         registers: [registry],
         // A value that cannot be read is left out, so that the others are still shown.
         collect: async () => {
@@ -96,10 +111,11 @@ export function openMetrics(registry = new Registry()): Metrics {
         },
       });
     },
-    gaugeBy(name, help, label, read) {
+    gaugeBy(name, help, label, read, aggregator = 'max') {
       const gauge: Gauge = new Gauge({
         name,
         help,
+        aggregator,
         labelNames: [label],
         registers: [registry],
         collect: async () => {
@@ -109,6 +125,9 @@ export function openMetrics(registry = new Registry()): Metrics {
         },
       });
     },
-    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    render: async () => ({
+      contentType: registry.contentType,
+      text: await (renderTogether?.() ?? registry.metrics()),
+    }),
   };
 }

@@ -27,6 +27,8 @@ export type JobHandler<Row = never> = {
   readonly group?: string;
   /** How many rows of a group a node works on concurrently, if fewer than usual. */
   readonly maxConcurrency?: number;
+  /** The same if more than usual: rows that wait for no bank, and are written together. */
+  readonly writtenTogether?: number;
   /** Writes the row's next wake_at, or null, with its change of state. */
   readonly step: (job: LeasedJob<Row>) => Promise<void>;
 };
@@ -69,14 +71,14 @@ const lastingAttempts = 10;
 
 export function openJobTable(
   name: string,
-  { keys, group, maxConcurrency, step }: JobHandler,
+  { keys, group, maxConcurrency, writtenTogether, step }: JobHandler,
   deps: JobTableDeps,
   requestPoll: () => void,
 ) {
   const { db, clock, loop } = deps;
   const sql = dueStatements(name, keys, group);
   const table = { ...deps, name, sql };
-  const slots = openSlots(maxConcurrency ?? usualConcurrency, loop, requestPoll);
+  const slots = openSlots(maxConcurrency ?? writtenTogether ?? usualConcurrency, loop, requestPoll);
 
   function runClaimed({ key, attempts, offset_ms, due_at, leased_until }: ClaimedRow): Promise<void> {
     // Never before the moment it was due for: another node's clock may be ahead.

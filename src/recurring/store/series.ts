@@ -1,6 +1,7 @@
 // Series in SQL. Changes run in the transaction of the payment, with the row of the series locked: two charges of one
 // series wait for each other here.
 import { latest, type Instant } from '../../clock.ts';
+import { lockStatement } from '../../platform/database/batches/read-statement.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { anything, list, oneOf, written } from '../../platform/database/codec.ts';
 import {
@@ -105,7 +106,7 @@ const readSeries = statement({
   text: `select ${storedSeries.columns} from series where series_id = :series_id`,
 });
 
-const lockSeriesRow = statement({
+const lockSeriesRow = lockStatement({
   name: 'lock_series',
   parameters: { series_id: 'text' },
   row: storedSeries.row,

@@ -96,7 +96,8 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
       bankId,
     });
     try {
-      await server.listen({ host, port: wanted });
+      // Not shared with other workers: who has the port has the journal.
+      await server.listen({ host, port: wanted, exclusive: true });
     } catch (error) {
       await server.close();
       if (codeOf(error) === 'EADDRINUSE') return undefined;

@@ -12,6 +12,7 @@ import {
 import type { Database } from '../../platform/database/database.ts';
 import { findByExternalId } from '../../platform/database/external-id.ts';
 import { readStatement } from '../../platform/database/batches/read-statement.ts';
+import { writeStatement } from '../../platform/database/batches/write-statement.ts';
 import {
   columnList,
   parameterList,
@@ -21,7 +22,7 @@ import {
 } from '../../platform/database/statement.ts';
 import { createdWith, eventsOf } from '../../platform/events/log.ts';
 import { maxWebhookEventsPerEvent } from '../../platform/events/domain/topic.ts';
-import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
+import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { defined } from '../../defined.ts';
 import type { Period, Subscription, SubscriptionFact } from '../domain/subscription.ts';
 import {
@@ -101,10 +102,11 @@ const endedPeriods = list(
   object<EndedPeriod>({ number: wholeNumber, outcome: periodOutcome, invoiceId: optional(text) }),
 );
 
-/** A second row of a period, or a second period of an invoice, fails the statement: the job gets stuck, and nothing is charged. */
-const changeSubscription = statement({
+/** No row is a version conflict. */
+const changeSubscription = writeStatement({
   name: 'change_subscription',
-  parameters: {
+  leavesOut: 'held',
+  change: {
     subscription_id: 'text',
     version: 'int4',
     happened_at: 'timestamptz',
@@ -117,39 +119,7 @@ const changeSubscription = statement({
     change_invoices: stored('json', changeInvoices),
   },
   row: { version: 'int4' },
-  text: `
-    with changed as (
-      update subscription
-      set version = version + json_array_length(:events), changed_at = greatest(changed_at, :happened_at), phase = :phase,
-        state = :state, wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
-      where subscription_id = :subscription_id and version = :version
-      returning subscription_id, party_id, version, changed_at
-    ), created as (
-      insert into subscription_period (subscription_id, number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines,
-        amount_minor, credit_minor, outcome, invoice_id)
-      select :subscription_id, number, kind, "startsOn", "endsOn", "startsAt", "endsAt", "dueAt", lines, "amountMinor",
-        "creditMinor", outcome, "invoiceId"
-      from changed, json_to_recordset(:created_periods) as period (number int, kind text, "startsOn" text, "endsOn" text,
-        "startsAt" timestamptz, "endsAt" timestamptz, "dueAt" timestamptz, lines json, "amountMinor" bigint,
-        "creditMinor" bigint, outcome text, "invoiceId" text)
-    ), ended as (
-      update subscription_period as period
-      set outcome = entry.outcome, invoice_id = coalesce(entry."invoiceId", period.invoice_id)
-      from changed, json_to_recordset(:ended_periods) as entry (number int, outcome text, "invoiceId" text)
-      where period.subscription_id = :subscription_id and period.number = entry.number
-    ), invoiced as (
-      insert into subscription_invoice (invoice_id, subscription_id, number)
-      select "invoiceId", :subscription_id, number
-      from changed, (
-        select number, "invoiceId" from json_to_recordset(:created_periods) as period (number int, "invoiceId" text)
-        union all
-        select number, "invoiceId" from json_to_recordset(:ended_periods) as entry (number int, "invoiceId" text)
-        union all
-        select number, "invoiceId" from json_to_recordset(:change_invoices) as entry (number int, "invoiceId" text)
-      ) as asked
-      where "invoiceId" is not null
-    )
-    select append_events('subscription', subscription_id, version, party_id, changed_at, :events) as version from changed`,
+  text: 'select asker, version from change_subscriptions(:changes)',
 });
 
 const readSubscription = readStatement({
@@ -211,22 +181,28 @@ const readPaid = statement({
          where subscription_id = :subscription_id and invoice_id = :invoice_id and outcome = 'paid'`,
 });
 
-const reschedule = rescheduleStatement('subscription', ['subscription_id'], 'continue');
-
-/** Keeps the time of a wake-up that came meanwhile. */
+/** Keeps the time of a wake-up that has come since the claim. */
 const rest = statement({
   name: 'rest_subscription',
-  parameters: { subscription_id: 'text', version: 'int4' },
+  parameters: {
+    subscription_id: 'text',
+    version: 'int4',
+    leased_until: 'timestamptz',
+    wake_at: 'timestamptz?',
+  },
   row: {},
-  text: `update subscription set attempts = 0 where subscription_id = :subscription_id and version = :version and attempts > 0`,
+  text: `update subscription set attempts = 0, stuck_reason = null,
+           wake_at = case when wake_at = :leased_until then :wake_at else wake_at end
+         where subscription_id = :subscription_id and version = :version and (attempts > 0 or wake_at = :leased_until)`,
 });
 
-/** Nothing happens to a row that is due earlier, or waits for nothing. */
-const wake = statement({
+/** A row that is due earlier, or waits for nothing, stays as it is. Otherwise the node that wakes it has claimed it. */
+const wake = writeStatement({
   name: 'wake_subscription',
-  parameters: { subscription_id: 'text', at: 'timestamptz' },
-  row: {},
-  text: `update subscription set wake_at = :at where subscription_id = :subscription_id and wake_at > :at`,
+  leavesOut: 'held',
+  change: { subscription_id: 'text', at: 'timestamptz', leased_until: 'timestamptz' },
+  row: { is_claimed: 'bool' },
+  text: 'select asker, is_claimed from wake_subscriptions(:changes)',
 });
 
 /** Its conditions are those of the two indexes. */
@@ -243,6 +219,29 @@ const countWaiting = statement({
 export async function countWaitingSubscriptions(db: Pick<Database, 'run'>) {
   const [row] = await db.run(countWaiting, {});
   return { parked: Number(row?.parked ?? 0), misconfigured: Number(row?.misconfigured ?? 0) };
+}
+
+/** Within hours that a night can be planned for. The index of due rows has all of them. */
+const countDue = statement({
+  name: 'count_due_subscriptions',
+  parameters: { now: 'timestamptz' },
+  row: { oldest: 'timestamptz?', in_1: 'int8', in_6: 'int8', in_24: 'int8', in_48: 'int8' },
+  text: `select min(wake_at) filter (where wake_at <= :now) as oldest,
+      count(*) filter (where wake_at <= :now + interval '1 hour') as in_1,
+      count(*) filter (where wake_at <= :now + interval '6 hours') as in_6,
+      count(*) filter (where wake_at <= :now + interval '24 hours') as in_24, count(*) as in_48
+    from subscription where wake_at <= :now + interval '48 hours'`,
+});
+
+export async function dueSubscriptions(db: Pick<Database, 'run'>, now: Instant) {
+  const [row] = await db.run(countDue, { now });
+  const within = [
+    ['1h', Number(row?.in_1 ?? 0)],
+    ['6h', Number(row?.in_6 ?? 0)],
+    ['24h', Number(row?.in_24 ?? 0)],
+    ['48h', Number(row?.in_48 ?? 0)],
+  ] as const;
+  return { oldest: row?.oldest ?? undefined, within };
 }
 
 /** False if the external ID is taken. */
@@ -432,24 +431,22 @@ export async function findPeriodOf(
   return row && { startsOn: row.starts_on, endsOn: row.ends_on };
 }
 
-export async function rescheduleSubscription(
-  db: Database,
-  { subscription, version }: StoredSubscription,
-  wakeAt: Instant | undefined,
-): Promise<void> {
-  await db.run(reschedule, { subscription_id: subscription.terms.id, version, wake_at: wakeAt ?? null });
-}
-
 /** The job has done what it was due for. Its count of failures starts again. */
 export async function restSubscription(
   db: Database,
   { subscription, version }: StoredSubscription,
+  leasedUntil: Instant,
+  wakeAt: Instant | undefined,
 ): Promise<void> {
-  await db.run(rest, { subscription_id: subscription.terms.id, version });
+  const id = subscription.terms.id;
+  await db.run(rest, { subscription_id: id, version, leased_until: leasedUntil, wake_at: wakeAt ?? null });
 }
 
-export async function wakeSubscription(db: Database, subscriptionId: string, at: Instant): Promise<void> {
-  await db.run(wake, { subscription_id: subscriptionId, at });
+/** Whether its job is claimed, as `initialClaim` says. */
+export async function claimToWake(db: Database, subscriptionId: string, at: Instant): Promise<boolean> {
+  const leased_until = initialClaim(at).wake_at;
+  const [row] = await db.run(wake, { subscription_id: subscriptionId, at, leased_until });
+  return row?.is_claimed ?? false;
 }
 
 function fromRow(row: Values<typeof columns>): StoredSubscription {

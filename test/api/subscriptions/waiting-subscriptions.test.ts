@@ -42,3 +42,29 @@ test('a subscription that fails by a mistake, and one that is parked, are counte
   );
   expect(await metric('mandate_subscriptions_parked')).toBe(1);
 });
+
+test('what is due, and for how long it has been, is shown before it is charged', async () => {
+  const due = (within: string) => metric(`mandate_subscriptions_due{within="${within}"}`);
+  const by = await world.createMerchant();
+  const customerId = await subscriptions.readyCustomer(by);
+  const { body } = await subscriptions.create(by, customerId, { trialDays: 30 });
+  await subscriptions.settle();
+  expect(await metric('mandate_subscriptions_due_age_seconds')).toBe(0);
+  const before = [await due('1h'), await due('6h'), await due('24h'), await due('48h')];
+  const wakeIn = (hours: number) =>
+    world.service.database.withClient((client) =>
+      client.query(
+        `update subscription set wake_at = $2::timestamptz + $3 * interval '1 hour' where subscription_id = $1`,
+        [body.id, world.service.clock.now(), hours],
+      ),
+    );
+  const more = async () =>
+    [await due('1h'), await due('6h'), await due('24h'), await due('48h')].map(
+      (count, index) => count - (before[index] ?? 0),
+    );
+  await wakeIn(12);
+  expect(await more()).toEqual([0, 0, 1, 1]);
+  await wakeIn(-2);
+  expect(await more()).toEqual([1, 1, 1, 1]);
+  expect(await metric('mandate_subscriptions_due_age_seconds')).toBe(7_200);
+});

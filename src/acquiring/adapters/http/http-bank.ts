@@ -16,7 +16,7 @@ import { abilitiesOfVersion1 } from '../../domain/abilities.ts';
 import { messageOf, type ClearCard, type RevealCard } from './build-message.ts';
 import { missingAbility } from '../../domain/missing-ability.ts';
 import { openCircuit, type Circuit } from './flow/circuit.ts';
-import { openPace } from './flow/pace.ts';
+import { openPace, partOf } from './flow/pace.ts';
 import { openKnownAbilities } from './known-abilities.ts';
 import { openLink, type Exchange, type Headers, type OpenLink } from './link.ts';
 import { Callback } from './messages.ts';
@@ -49,6 +49,8 @@ export type HttpBank = Bank & {
 };
 
 export type HttpBankOptions = {
+  /** Processes of the node that share the limits of the bank. */
+  readonly workers?: number;
   /** The base URL of the bank, such as `https://bank.example/mandate`. */
   readonly url: string;
   readonly secret: string;
@@ -195,7 +197,10 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     onSaid,
   });
   const abilities = known.heard;
-  const pace = openPace({ nowMs, limits: () => known.now({ asksAgain: false }) ?? {} });
+  const pace = openPace({
+    nowMs,
+    limits: () => partOf(known.now({ asksAgain: false }) ?? {}, options.workers),
+  });
 
   /** Asks about an operation that the bank may have. */
   async function askAbout(

@@ -3,6 +3,7 @@
 import { codeOf } from '../../../error-code.ts';
 import { readRow } from '../statement.ts';
 import { DatabaseUnavailable, CommitUnknown } from '../connections/unavailable.ts';
+import { inTurns, maxAlone } from './in-turns.ts';
 import {
   listOf,
   maxTogether,
@@ -16,9 +17,6 @@ import {
 import type { WriteStatement } from './write-statement.ts';
 
 export type BatchedWrites = (statement: WriteStatement, values: readonly unknown[]) => Promise<Row[]>;
-
-/** So that changes that wait for locks leave connections to all others. */
-const maxAlone = 8;
 
 export function openBatchedWrites({ withClient, query }: BatchDeps): BatchedWrites {
   const alone = inTurns(maxAlone);
@@ -71,23 +69,6 @@ export function openBatchedWrites({ withClient, query }: BatchDeps): BatchedWrit
 function halvesOf(failed: readonly Ask[]): Ask[][] {
   const middle = failed.length >> 1;
   return [failed.slice(0, middle), failed.slice(middle)];
-}
-
-/** At most so many at once. */
-function inTurns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let busy = 0;
-  return async (work) => {
-    if (busy < most) busy += 1;
-    else await new Promise<void>((resolve) => void waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else busy -= 1;
-    }
-  };
 }
 
 function resolveWith(statement: WriteStatement, { resolve, reject }: Ask, own: Row[]): void {

@@ -46,19 +46,22 @@ export function openLines<S extends Statement>(
 /** Of a change that is alone in its statement. */
 export const mayWait = { mayWait: true };
 
-/** What the callers ask, as one JSON list. `more` is added to each. */
-export function listOf(
+/** What the callers ask. `more` is added to each. */
+export function listed(
   { parameterNames }: Statement,
   batch: readonly Pick<Ask, 'values'>[],
   more?: Row,
-): string {
-  return JSON.stringify(
-    batch.map(({ values }, asker) => {
-      const asked: Row = { asker, ...more };
-      for (const [index, name] of parameterNames.entries()) asked[name] = inJson(values[index]);
-      return asked;
-    }),
-  );
+): Row[] {
+  return batch.map(({ values }, asker) => {
+    const asked: Row = { asker, ...more };
+    for (const [index, name] of parameterNames.entries()) asked[name] = inJson(values[index]);
+    return asked;
+  });
+}
+
+/** The same as one JSON list. */
+export function listOf(...asked: Parameters<typeof listed>): string {
+  return JSON.stringify(listed(...asked));
 }
 
 /** Half a character fails a list, while the driver replaces it in a value of its own. */

@@ -6,13 +6,31 @@ export type ReadStatement<Parameters extends Columns = Columns, Row extends Colu
   Row
 > & { readonly together: Statement };
 
-/** It writes nothing and returns one row at most. Outside a transaction, several callers are answered by one run of it. */
-export function readStatement<const Parameters extends Columns, const Row extends Columns>(definition: {
+type Definition<Parameters extends Columns, Row extends Columns> = {
   name: string;
   parameters: Parameters;
   row: Row;
   text: string;
-}): ReadStatement<Parameters, Row> {
+};
+
+/** It writes nothing and returns one row at most. Outside a transaction, several callers are answered by one run of it. */
+export function readStatement<const Parameters extends Columns, const Row extends Columns>(
+  definition: Definition<Parameters, Row>,
+): ReadStatement<Parameters, Row> {
+  return read(definition, '');
+}
+
+/** For transactions: its text ends with a lock of the row. Several callers pass over a row that another transaction holds. */
+export function lockStatement<const Parameters extends Columns, const Row extends Columns>(
+  definition: Definition<Parameters, Row>,
+): ReadStatement<Parameters, Row> {
+  return { ...read(definition, ' skip locked'), leavesOut: 'held' };
+}
+
+function read<const Parameters extends Columns, const Row extends Columns>(
+  definition: Definition<Parameters, Row>,
+  more: '' | ' skip locked',
+): ReadStatement<Parameters, Row> {
   const { name, parameters, row, text } = definition;
   if ('asker' in row || 'asker' in parameters)
     throw new Error(`Statement ${name} has a name that batches need: asker.`);
@@ -27,7 +45,7 @@ export function readStatement<const Parameters extends Columns, const Row extend
     // With `offset 0` PostgreSQL plans the inner part on its own: by the index that one caller uses, whatever the tables hold.
     text: `select asker, found.*
            from json_to_recordset(:asked) as asked (asker int4, ${asked.join(', ')})
-           cross join lateral (${text.replace(parameterPattern, 'asked.$1')} offset 0) as found`,
+           cross join lateral (${text.replace(parameterPattern, 'asked.$1')}${more} offset 0) as found`,
   });
   return { ...statement(definition), together };
 }

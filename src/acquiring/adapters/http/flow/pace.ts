@@ -1,8 +1,16 @@
 // Sends a bank no more than it says it takes. What waits has sent nothing, and holds neither a card nor a connection.
+import { defined } from '../../../../defined.ts';
 import type { Abilities } from '../../../domain/abilities.ts';
 import type { MayStill } from '../../../domain/bank-port.ts';
 
 export type Limits = Pick<Abilities, 'perSecond' | 'atOnce'>;
+
+/** Of each worker of a node. */
+export function partOf({ perSecond, atOnce }: Limits, workers = 1): Limits {
+  const part = (whole: number | undefined) =>
+    whole === undefined ? undefined : Math.max(1, Math.floor(whole / workers));
+  return defined({ perSecond: part(perSecond), atOnce: part(atOnce) });
+}
 
 export type Pace = {
   /**

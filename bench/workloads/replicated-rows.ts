@@ -4,22 +4,22 @@ import type { ClientBase } from 'pg';
 import { instantAt } from '../../src/clock.ts';
 import { secondsText } from '../../src/ids.ts';
 
-/** Payments that belong together, with all their rows. */
-export type RecordedPayments = {
+/** Rows that belong together. */
+export type RecordedRows = {
   /** For each table its rows as JSON text; `%1$s` stands for the first of the names. */
   readonly rows: ReadonlyMap<string, readonly string[]>;
   readonly names: readonly Name[];
-  readonly payments: number;
-  readonly events: number;
   /** Time of the first event. */
   readonly beganMs: number;
 };
+
+export type RecordedPayments = RecordedRows & { readonly payments: number; readonly events: number };
 
 /** What differs in every copy: an ID, a digest of a card, or the time of the card's next job. */
 type Name = { readonly text: string; readonly is: 'id' | 'digest' | 'time' };
 
 /** In the order in which they can be written, each with the column of its invoice, series or card ID. */
-const tables = {
+const tablesOfPayments = {
   invoice: 'invoice_id',
   payment: 'invoice_id',
   card: 'card_id',
@@ -43,17 +43,15 @@ export async function readPayments(
   );
   const keys = [...invoiceIds, ...series.flatMap((one) => [one.series_id, one.card_id])];
   const ids = [...invoiceIds, ...series.flatMap((one) => [one.card_id, one.session_id])];
-  const texts = new Map<string, string[]>();
+  const recorded = new Map<string, Record<string, unknown>[]>();
   const digests = new Set<string>();
-  for (const [table, key] of Object.entries(tables)) {
+  for (const [table, key] of Object.entries(tablesOfPayments)) {
     const found = await client.query<{ row: Record<string, unknown> }>(
       `select row_to_json(one) as row from ${table} as one where ${key} = any($1) order by 1::text`,
       [keys],
     );
     const rows = found.rows.map(({ row }) => row);
     for (const row of rows) {
-      // The copy's own transaction fills it in.
-      delete row['written_in'];
       // When its token has expired, a retained card has a job once a day.
       if (table === 'card') row['wake_at'] = someTimeTomorrow;
       // A waiting receipt in the model would become millions of receipts to send.
@@ -64,24 +62,31 @@ export async function readPayments(
       for (const digest of JSON.stringify(row).match(/\\\\x[0-9a-f]{64}(?=")/g) ?? [])
         digests.add(digest.slice(3));
     }
-    texts.set(
-      table,
-      rows.map((row) => JSON.stringify(row)),
-    );
+    recorded.set(table, rows);
   }
   const names = [
     ...ids.map((text) => ({ text, is: 'id' }) as const),
     ...[...digests].map((text) => ({ text, is: 'digest' }) as const),
     { text: someTimeTomorrow, is: 'time' } as const,
   ];
-  const began = /"created_at":"([^"]+)"/.exec(texts.get('event')?.[0] ?? '')?.[1];
   return {
-    names,
-    rows: new Map([...texts].map(([table, rows]) => [table, rows.map((row) => asFormat(row, names))])),
-    payments: texts.get('payment')?.length ?? 0,
-    events: texts.get('event')?.length ?? 0,
-    beganMs: Date.parse(began ?? ''),
+    ...modelOf(recorded, names),
+    payments: recorded.get('payment')?.length ?? 0,
+    events: recorded.get('event')?.length ?? 0,
   };
+}
+
+/** In the order in which they can be written. The copy's own transaction fills in `written_in`. */
+export function modelOf(
+  recorded: ReadonlyMap<string, readonly Record<string, unknown>[]>,
+  names: readonly Name[],
+): RecordedRows {
+  const began = recorded.get('event')?.[0]?.['created_at'];
+  const rows = [...recorded].map(
+    ([table, some]) =>
+      [table, some.map(({ written_in: _, ...row }) => asFormat(JSON.stringify(row), names))] as const,
+  );
+  return { names, rows: new Map(rows), beganMs: Date.parse(String(began)) };
 }
 
 /** The row as a format string of PostgreSQL. */
@@ -101,9 +106,9 @@ export type Copies = {
 };
 
 /** Writes all copies in one transaction, together with the ledger balances. */
-export async function replicatePayments(
+export async function replicateRows(
   client: ClientBase,
-  model: RecordedPayments,
+  model: RecordedRows,
   { from, until, atMs }: Copies,
 ): Promise<void> {
   const copies = `copies as materialized (
@@ -143,10 +148,13 @@ function nameOf(is: Name['is'], nameInModel: string, second: string): string {
   }
 }
 
+const date = /(?<=")\d{4}-\d\d-\d\d(?=\\?")/g;
 const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)/g;
 
+/** Days too, which are those of UTC. */
 function moveTimes(row: string, byMs: number): string {
-  return row.replaceAll(instant, (text) => instantAt(Date.parse(text) + byMs));
+  const dated = row.replaceAll(date, (text) => new Date(Date.parse(text) + byMs).toISOString().slice(0, 10));
+  return dated.replaceAll(instant, (text) => instantAt(Date.parse(text) + byMs));
 }
 
 /** Each copy's transfers use the shards of its own ID, and the balances follow. */

@@ -2,11 +2,7 @@
 // REPLICATED_PAYMENTS=400 makes 2,000 payments.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  replicatePayments,
-  readPayments,
-  type RecordedPayments,
-} from '../../bench/workloads/replicated-payments.ts';
+import { replicateRows, readPayments, type RecordedPayments } from '../../bench/workloads/replicated-rows.ts';
 import { settledFindings } from '../../simulation/checks/index.ts';
 import { epochMsOf } from '../../src/clock.ts';
 import { everyInvariant } from '../../src/app/composition/invariants.ts';
@@ -47,8 +43,8 @@ beforeAll(async () => {
     series = await readPayments(client, invoices);
     for (let from = 0; from < copies; from += copies / 4) {
       const until = from + copies / 4;
-      await replicatePayments(client, sale, { from, until, atMs: atMs + from * hourMs });
-      await replicatePayments(client, series, { from, until, atMs: atMs + from * hourMs });
+      await replicateRows(client, sale, { from, until, atMs: atMs + from * hourMs });
+      await replicateRows(client, series, { from, until, atMs: atMs + from * hourMs });
     }
   });
 });

@@ -1,0 +1,221 @@
+// npm run bench:billing: measures subscriptions that all fall due at one moment, and proves that each was charged once.
+// The floor of npm run bench charges before and after them, so their ratio counts.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { costSince, spentSoFar, type Cost } from './harness/costs.ts';
+import { openLoop, percentile } from './harness/load.ts';
+import { startProcesses, type Contender } from './harness/processes.ts';
+import { heading, keepLatest, machine, tableRow } from './harness/report.ts';
+import { measureRound, receiptsWritten } from './harness/round.ts';
+import {
+  copySubscriptions,
+  countUncharged,
+  makeDue,
+  recordSubscription,
+  wrongCharges,
+} from './workloads/due-subscriptions.ts';
+import { openApi, scenarioNamed, sellOnce } from './workloads/scenarios.ts';
+import { readOptions, wholeNumber } from '../tools/script-options.ts';
+
+const { options } = readOptions(
+  `npm run bench:billing -- [--due 5000] [--bank-latency 20] [--payers 2] [--floor-seconds 5] [--warm-up 1500] [--workers 1] [--kill]
+Measures how fast subscriptions that are due at one moment are charged, and proves that each was charged exactly once.
+  --due N            subscriptions that fall due; 100000 for a full run
+  --bank-latency N   milliseconds that the bank takes
+  --payers N         payments a second with a payer present meanwhile; 0 for none
+  --floor-seconds N  how long the floor charges before and after
+  --warm-up N        subscriptions that are charged before the measurement
+  --workers N        processes of the node
+  --kill             kill the node in between; another one continues
+  --profile FOLDER   where to write CPU profiles of the service
+Example: npm run bench:billing -- --due 20000 --kill`,
+  {
+    due: { type: 'string', default: '5000' },
+    'bank-latency': { type: 'string', default: '20' },
+    payers: { type: 'string', default: '2' },
+    'floor-seconds': { type: 'string', default: '5' },
+    'warm-up': { type: 'string', default: '1500' },
+    workers: { type: 'string', default: '1' },
+    kill: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+  },
+);
+const due = wholeNumber('--due', options.due);
+const bankLatencyMs = wholeNumber('--bank-latency', options['bank-latency'], 0);
+const payers = wholeNumber('--payers', options.payers, 0);
+const floorMs = 1_000 * wholeNumber('--floor-seconds', options['floor-seconds']);
+const warmUp = wholeNumber('--warm-up', options['warm-up'], 0);
+const workers = wholeNumber('--workers', options.workers);
+const floorClients = 16;
+const lookEveryMs = 250;
+const progressEveryMs = 5_000;
+
+const processes = await startProcesses({
+  bankOfFloor: true,
+  settingsOfNodes: workers > 1 ? { WORKERS: String(workers) } : {},
+  ...(options.profile ? { profileInto: options.profile } : {}),
+});
+try {
+  await measure();
+} finally {
+  await processes.close();
+}
+
+async function measure(): Promise<void> {
+  const node = await processes.node('service');
+  const floor = await processes.floor();
+  const work = await scenarioNamed('recurring').prepare(openApi(floor));
+  const model = await recordSubscription(processes, node);
+  const copy = (from: number, until: number) =>
+    copySubscriptions(processes, node.database, model, { from, until });
+  await order({ kind: 'latency', curve: { shape: 'fixed', ms: bankLatencyMs } });
+  console.error(`${warmUp} subscriptions to warm up …`);
+  await copy(0, warmUp);
+  await makeDue(processes, node.database);
+  await untilCharged(node, 0, () => {});
+  console.error(`${due} subscriptions are copied …`);
+  await copy(warmUp, warmUp + due);
+
+  const floorRates = [await chargeFloor(floor, work)];
+  const run = await charge(node);
+  floorRates.push(await chargeFloor(floor, work));
+
+  const wrong = await wrongCharges(processes, node.database, warmUp + due);
+  // The verifications of the copies were at no bank.
+  const since = new Date(model.beganMs).toISOString();
+  for (const args of [
+    ['ledger', 'check'],
+    ['reconcile', '--from', since],
+  ]) {
+    const { code, output } = await processes.mandate(node.database, args);
+    if (code !== 0) wrong.push(`mandate ${args.join(' ')} ends with ${code}: ${output.slice(0, 2_000)}`);
+  }
+  report(run, floorRates);
+  if (wrong.length > 0) throw new Error(`The charges are wrong: ${wrong.join('; ')}`);
+  console.log('Each period was charged exactly once; the ledger and the report of the bank agree.');
+}
+
+/** The floor's bank takes as long. */
+async function chargeFloor(floor: Contender, work: () => Promise<unknown>): Promise<number> {
+  const { rate } = await measureRound(processes, floor, work, { clients: floorClients, ms: floorMs });
+  return rate;
+}
+
+type Run = {
+  readonly seconds: number;
+  readonly cost: Cost | undefined;
+  readonly payersMs: readonly number[];
+};
+
+async function charge(node: Contender): Promise<Run> {
+  const before = await spentSoFar(processes, node);
+  const began = performance.now();
+  await makeDue(processes, node.database);
+  const present = options.kill ? undefined : payersPresent(node);
+  let killed: Promise<unknown> | undefined;
+  await untilCharged(node, due, (left) => {
+    if (options.kill && left < due / 2) killed ??= replace(node);
+  });
+  await killed;
+  await receiptsWritten(processes, node.database);
+  const seconds = (performance.now() - began) / 1_000;
+  const cost = options.kill ? undefined : await costSince(before, processes, node, due);
+  return { seconds, cost, payersMs: (await present?.stop()) ?? [] };
+}
+
+/** Another node starts, and the killed one's jobs wait for the end of their leases. */
+async function replace(node: Contender): Promise<void> {
+  process.kill(node.pid, 'SIGKILL');
+  console.error('the node is killed');
+  await processes.node(node.database);
+}
+
+async function untilCharged(
+  { database }: Contender,
+  of: number,
+  onLook: (left: number) => void,
+): Promise<void> {
+  let shownMs = performance.now();
+  for (;;) {
+    const left = await countUncharged(processes, database);
+    onLook(left);
+    if (left === 0) return;
+    if (of > 0 && performance.now() - shownMs > progressEveryMs) {
+      console.error(`${of - left} of ${of} are charged`);
+      shownMs = performance.now();
+    }
+    await sleep(lookEveryMs);
+  }
+}
+
+/** Payments at a fixed rate until it is stopped. */
+function payersPresent(node: Contender) {
+  const api = openApi(node);
+  const latenciesMs: number[] = [];
+  let isOver = payers === 0;
+  const pay = async () => {
+    while (!isOver) {
+      const turn = await openLoop(() => sellOnce(api), { rate: payers, ms: 1_000 });
+      latenciesMs.push(...turn.latenciesMs);
+    }
+  };
+  const paying = pay();
+  return {
+    async stop(): Promise<readonly number[]> {
+      isOver = true;
+      await paying;
+      await api.close();
+      return latenciesMs;
+    },
+  };
+}
+
+async function order(fault: object): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  for (const bankUrl of processes.bankUrls) {
+    const body = JSON.stringify(fault);
+    const { ok, status } = await fetch(new URL('/faults', bankUrl), { method: 'POST', headers, body });
+    if (!ok) throw new Error(`The bank does not take the order ${body}: ${status}`);
+  }
+}
+
+function report({ seconds, cost, payersMs }: Run, floorRates: readonly number[]): void {
+  const rate = due / seconds;
+  const floorRate = floorRates.reduce((sum, one) => sum + one, 0) / floorRates.length;
+  const kills = options.kill ? ', a node killed in between' : '';
+  const number = (value: number | undefined, digits: number) => value?.toFixed(digits) ?? '–';
+  const cells = [
+    rate.toFixed(0),
+    // The supervisor of workers does nothing itself.
+    workers > 1 ? '–' : number(cost?.ownMs, 2),
+    number(cost?.databaseMs, 2),
+    number(cost?.statements, 2),
+    number(cost?.writingTransactions, 2),
+    number(cost?.rowsWritten, 1),
+    number(cost?.walBytes, 0),
+    payersMs.length === 0 ? '–' : percentile(payersMs, 0.99).toFixed(0),
+  ];
+  const lines = [
+    heading('Subscriptions that are due at one moment'),
+    '',
+    `${machine()}; ${due} subscriptions in ${seconds.toFixed(1)} s, ${workers} worker(s), a bank of ${bankLatencyMs} ms${kills}. ` +
+      `The floor: ${floorRates.map((one) => one.toFixed(0)).join(' and ')} charges a second with ${floorClients} clients.`,
+    '',
+    tableRow([
+      'charges a second',
+      'Node ms',
+      'PostgreSQL ms',
+      'statements',
+      'transactions',
+      'rows',
+      'log bytes',
+      'payers present, p99 ms',
+    ]),
+    tableRow(Array.from({ length: 8 }, () => '---:')),
+    tableRow(cells),
+    '',
+    `ratio billing=${(rate / floorRate).toFixed(2)}`,
+    '',
+  ];
+  console.log(lines.join('\n'));
+  keepLatest('latest-billing.md', lines);
+}

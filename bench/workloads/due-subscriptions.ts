@@ -1,0 +1,122 @@
+// Many subscriptions with a period to charge, made from one: the rows of a real one are copied with other IDs, three days older.
+// Afterwards, whether each was charged exactly once.
+import type { Contender, Processes } from '../harness/processes.ts';
+import { openApi, readyCustomer, type Api } from './scenarios.ts';
+import { modelOf, replicateRows, type RecordedRows } from './replicated-rows.ts';
+
+/** In the order in which they can be written. */
+const tables = {
+  customer: 'customer_id',
+  binding: 'customer_id',
+  series: 'series_id',
+  subscription: 'subscription_id',
+  subscription_period: 'subscription_id',
+  event: 'aggregate_id',
+  // Of the verification of the card.
+  ledger_transfer: 'aggregate_id',
+} as const;
+const day = 86_400_000;
+const copiesTogether = 1_000;
+
+/** Its trial of a day is over in the copies, and the next period is due. */
+export async function recordSubscription(processes: Processes, node: Contender): Promise<RecordedRows> {
+  const api = openApi(node);
+  const customerID = await readyCustomer(api);
+  const terms = { every: 'P1M', timeZone: 'UTC', trialDays: 1, items: [{ product: 'Tea', price: 6_000 }] };
+  const { id } = await api.call('POST', '/v2/processing/subscriptions', { customerID, ...terms });
+  await untilTrial(api, id);
+  await api.close();
+  return processes.withClient(node.database, async (client) => {
+    const { rows: series } = await client.query<{ series_id: string }>(
+      'select series_id from binding where customer_id = $1',
+      [customerID],
+    );
+    const keys = [customerID, id, ...series.map(({ series_id }) => series_id)];
+    const rows = new Map<string, Record<string, unknown>[]>();
+    for (const [table, key] of Object.entries(tables)) {
+      const found = await client.query<{ row: Record<string, unknown> }>(
+        `select row_to_json(one) as row from ${table} as one where ${key} = any($1) order by 1::text`,
+        [keys],
+      );
+      // What a job would do of them is not measured.
+      rows.set(
+        table,
+        found.rows.map(({ row }) => ('wake_at' in row ? { ...row, wake_at: null } : row)),
+      );
+    }
+    // Its own trial is not measured.
+    await client.query('delete from subscription_period');
+    await client.query('delete from subscription');
+    return modelOf(rows, [
+      { text: customerID, is: 'id' },
+      { text: id, is: 'id' },
+    ]);
+  });
+}
+
+async function untilTrial(api: Api, id: string): Promise<void> {
+  for (;;) {
+    const { status } = await api.call('GET', `/v2/processing/subscriptions/${id}`);
+    if (status === 'trialing') return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** None is due yet. */
+export async function copySubscriptions(
+  processes: Processes,
+  database: string,
+  model: RecordedRows,
+  { from, until }: { readonly from: number; readonly until: number },
+): Promise<void> {
+  await processes.withClient(database, async (client) => {
+    await client.query('set synchronous_commit to off');
+    for (let first = from; first < until; first += copiesTogether) {
+      const copies = { from: first, until: Math.min(first + copiesTogether, until) };
+      await replicateRows(client, model, { ...copies, atMs: model.beganMs - 3 * day });
+    }
+  });
+  await processes.query(database, 'vacuum (analyze)');
+}
+
+/** All of them, at once. */
+export async function makeDue(processes: Processes, database: string): Promise<void> {
+  await processes.query(database, 'update subscription set wake_at = now() where wake_at is null');
+}
+
+/** What is not begun, or at the bank, has a time to look at it again within the day. */
+export async function countUncharged(processes: Processes, database: string): Promise<number> {
+  const [row] = await processes.query(
+    database,
+    `select count(*)::text as left from subscription where wake_at < now() + interval '1 day'`,
+  );
+  return Number(row?.['left']);
+}
+
+/** What is wrong, in sentences. */
+export async function wrongCharges(
+  processes: Processes,
+  database: string,
+  charged: number,
+): Promise<string[]> {
+  const [row] = await processes.query(
+    database,
+    `select (select count(*) from subscription_period where number = 2 and outcome = 'paid')::text as paid,
+       (select count(*) from subscription_period where number > 2 or number = 2 and outcome <> 'paid')::text as others,
+       (select count(*) from subscription_invoice)::text as invoices,
+       (select count(*) from payment join subscription_invoice using (invoice_id) where payment.status = 'captured')::text as captured,
+       (select count(*) from payment join subscription_invoice using (invoice_id))::text as payments,
+       (select count(*) from subscription where stuck_at is not null)::text as stuck`,
+  );
+  const wanted = {
+    paid: charged,
+    others: 0,
+    invoices: charged,
+    captured: charged,
+    payments: charged,
+    stuck: 0,
+  };
+  return Object.entries(wanted)
+    .filter(([name, count]) => Number(row?.[name]) !== count)
+    .map(([name, count]) => `${name}: ${row?.[name]} instead of ${count}`);
+}
