@@ -89,6 +89,7 @@ const run = (id: string, more: Partial<ExportJobDeps> = {}) =>
   runExportJob(jobDeps(more), {
     key: [merchant.partyId, id],
     clock: runningFrom(service.clock.now(), service.clock),
+    leaseMoved: () => {},
   });
 
 /** Without the nodes' own job: the test runs it. */
@@ -226,6 +227,30 @@ describe('a file', () => {
     await deleteExport(db, await found());
   });
 
+  test.each([1, 2])(
+    'is stuck if piece %s always fails, until an operator has it made again',
+    async (piece) => {
+      const id = await ordered();
+      await query(
+        `alter table export_piece add constraint disk_full check (export_id <> '${id}' or number < ${piece})`,
+      );
+      await query('update export set attempts = 14, wake_at = $2 where export_id = $1', [
+        id,
+        service.clock.now(),
+      ]);
+      service.jobs.wake();
+      await service.jobs.whenIdle();
+      const key = `${merchant.partyId}/${id}`;
+      expect(await service.jobs.stuckJobs()).toMatchObject([{ kind: 'export', id: key }]);
+      await query('alter table export_piece drop constraint disk_full');
+      expect(await service.jobs.retry('export', key)).toBe(true);
+      service.jobs.wake();
+      await service.jobs.whenIdle();
+      await readExport(service, token(), id);
+      expect(await service.jobs.stuckJobs()).toEqual([]);
+    },
+  );
+
   test('is left to another node by one that stops', async () => {
     const id = await ordered();
     let isStopping = false;
@@ -282,7 +307,7 @@ describe('a file', () => {
     });
     expect(before).toEqual([{ run: 1, number: 1 }]);
     const { body } = await call('GET', `${exportsUrl}/${id}`);
-    expect(body).toMatchObject({ status: 'failed', error: 'tooWide' });
+    expect(body).toMatchObject({ status: 'failed', error: 'tooWide', rows: 0, bytes: 0 });
     expect(await piecesOf(id)).toEqual([]);
   });
 
