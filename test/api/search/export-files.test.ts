@@ -6,6 +6,7 @@ import { laterBy, runningFrom } from '../../../src/clock.ts';
 import { exportSources } from '../../../src/app/sources/export-sources.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { statement } from '../../../src/platform/database/statement.ts';
+import type { LeasedJob } from '../../../src/platform/jobs/job-table.ts';
 import {
   deleteExport,
   findExport,
@@ -85,11 +86,12 @@ const cancelling = (db: Database, name: string): Database => ({
   transaction: (work, of) => db.transaction((tx) => work(cancelling(tx, name)), of),
 });
 
-const run = (id: string, more: Partial<ExportJobDeps> = {}) =>
+type Run = Partial<ExportJobDeps> & Partial<Pick<LeasedJob, 'leaseMoved'>>;
+const run = (id: string, { leaseMoved = () => {}, ...more }: Run = {}) =>
   runExportJob(jobDeps(more), {
     key: [merchant.partyId, id],
     clock: runningFrom(service.clock.now(), service.clock),
-    leaseMoved: () => {},
+    leaseMoved,
   });
 
 /** Without the nodes' own job: the test runs it. */
@@ -227,27 +229,23 @@ describe('a file', () => {
     await deleteExport(db, await found());
   });
 
-  test.each([1, 2])(
-    'is stuck if piece %s always fails, until an operator has it made again',
-    async (piece) => {
+  test.each([1, 3])(
+    'knows the lease of its row when it fails on page %s, so that it can be stuck',
+    async (last) => {
       const id = await ordered();
-      await query(
-        `alter table export_piece add constraint disk_full check (export_id <> '${id}' or number < ${piece})`,
-      );
-      await query('update export set attempts = 14, wake_at = $2 where export_id = $1', [
-        id,
-        service.clock.now(),
-      ]);
-      service.jobs.wake();
-      await service.jobs.whenIdle();
-      const key = `${merchant.partyId}/${id}`;
-      expect(await service.jobs.stuckJobs()).toMatchObject([{ kind: 'export', id: key }]);
-      await query('alter table export_piece drop constraint disk_full');
-      expect(await service.jobs.retry('export', key)).toBe(true);
-      service.jobs.wake();
-      await service.jobs.whenIdle();
+      const leases: string[] = [];
+      const failed = run(id, {
+        leaseMoved: (until) => void leases.push(until),
+        sources: sourcesWith(async (page) => {
+          service.clock.advance(1_000);
+          if (page === last) throw new Error('no');
+        }),
+      });
+      await expect(failed).rejects.toThrow('no');
+      const [row] = await query('select wake_at from export where export_id = $1', [id]);
+      expect(leases.at(-1)).toBe(row.wake_at);
+      await run(id);
       await readExport(service, token(), id);
-      expect(await service.jobs.stuckJobs()).toEqual([]);
     },
   );
 
