@@ -148,6 +148,10 @@ describe('the plan', () => {
     rrn: 'search_payment_rrn',
     customer_id: 'search_payment_of_customer',
     email: 'search_payment_of_email',
+    approval_code: 'search_payment_of_approval_code',
+    fingerprint: 'search_payment_of_fingerprint',
+    ip: 'search_payment_of_ip',
+    last4: 'search_payment_of_last4',
   };
   const ofInvoice = {
     ...ofPayment,
