@@ -1,5 +1,5 @@
-// Rows of searches and sums for the copied payments of a large database. Copies have one payer and one card, so what is searched is
-// made up here: the same for the same ID, with as many values as a large shop has.
+// Rows of searches and sums for the copied payments of a large database. All copies have one payer and one card, so here each gets
+// values of its own, the same for the same ID.
 import type { ClientBase } from 'pg';
 import { columnsOf, sumKey, summedPayments, summedRefunds } from '../../src/search/sums/summed.ts';
 

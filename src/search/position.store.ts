@@ -104,7 +104,7 @@ const beginAgain = statement({
              then pg_current_snapshot()::text else seen end`,
 });
 
-/** The position as a value, and not as a table to join: a plan of a join reads the whole log in the order of its transactions. */
+/** No join with the position: a plan of one read the whole log, in the order of its transactions. */
 const isUnseen = `aggregate in ('invoice', 'withdrawal')
         and written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_position)
         and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from search_position))`;

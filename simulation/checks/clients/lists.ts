@@ -1,5 +1,5 @@
-// In the end, each merchant's lists and files have every object of theirs once and in order, and none of another merchant. Sums are
-// those of the objects. All of it is worked out from the objects themselves, and never from the tables of searches.
+// In the end, each merchant's lists and files have every object of theirs once and in order, and sums are those of the objects. All of it
+// is worked out from the objects themselves, and never from the tables of searches.
 import type { Problem } from '../check.ts';
 import type { CheckWorld } from '../world.ts';
 
@@ -14,6 +14,7 @@ export type ShownLists = {
   readonly sums: object[];
 };
 
+// oxlint-disable-next-line typescript/no-explicit-any -- a row of the database, or an object of a list
 type Row = Readonly<Record<string, any>>;
 
 const within = `created_at >= '2026-01-01' and created_at < '2027-01-01'`;
