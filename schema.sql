@@ -1545,8 +1545,12 @@ create table search_payment (
   constraint search_payment_pkey primary key (party_id, invoice_id, payment_id)
 ) with (fillfactor=80);
 create index search_payment_external_id on search_payment using btree (party_id, external_id) where external_id is not null;
+create index search_payment_of_approval_code on search_payment using btree (party_id, approval_code) where approval_code is not null;
 create index search_payment_of_customer on search_payment using btree (party_id, customer_id, created_at, invoice_id, payment_id) where customer_id is not null;
 create index search_payment_of_email on search_payment using btree (party_id, email, created_at, invoice_id, payment_id) where email is not null;
+create index search_payment_of_fingerprint on search_payment using btree (party_id, md5(fingerprint)) where fingerprint is not null;
+create index search_payment_of_ip on search_payment using btree (party_id, ip, created_at, invoice_id, payment_id) where ip is not null;
+create index search_payment_of_last4 on search_payment using btree (party_id, last4, created_at, invoice_id, payment_id) where last4 is not null;
 create index search_payment_of_shop on search_payment using btree (party_id, shop_id, created_at, invoice_id, payment_id);
 create index search_payment_rrn on search_payment using btree (party_id, rrn) where rrn is not null;
 

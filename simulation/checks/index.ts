@@ -25,6 +25,7 @@ import { unlogged } from './money/logged.ts';
 import { moves } from './events/moves.ts';
 import { payoutLimits } from './money/payout-limits.ts';
 import { postings } from './money/postings.ts';
+import { listedWrongly } from './clients/lists.ts';
 import { readObjects } from './clients/read-objects.ts';
 import { openRepeats, type Repeats } from './clients/repeats.ts';
 import { refundQueue } from './states/refund-queue.ts';
@@ -171,6 +172,7 @@ async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
       ...(isSettled ? await misinformed(world.query, seen) : []),
     ]),
     ...(world.mails ? named('payer emails', payerEmails(seen, world.mails)) : []),
+    ...(isSettled ? named('lists', await listedWrongly(world)) : []),
     ...named('card numbers', await cardNumbersFound(world.query)),
   ];
 }

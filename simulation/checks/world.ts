@@ -2,6 +2,7 @@
 // All of it is read from outside, so that no check relies on the service's own view.
 
 import type { ClockMove } from '../clients/knowledge.ts';
+import type { ShownLists } from './clients/lists.ts';
 import type { Unwritten } from './clients/unavailable.ts';
 
 /** Something that must never be. */
@@ -30,6 +31,8 @@ export type CheckWorld = {
   readonly silences?: () => readonly Silence[];
   /** The payments that operators are shown as waiting for a bank. */
   readonly shownAsWaiting?: () => Promise<readonly string[]>;
+  /** What merchants have read in the end. */
+  readonly lists?: () => readonly ShownLists[];
   /** What requests carried that were all answered 503, where the world records it. */
   readonly unwritten?: () => readonly Unwritten[];
   /** Moves of test clocks that clients have asked for; grows. */

@@ -11,6 +11,7 @@ import type { Fault, Faults } from './fault.ts';
 import { faultsOfBatches } from './batches.ts';
 import { faultsOfBegunPayments } from './begun-payments.ts';
 import { faultsOfHoldsAndRefunds } from './holds-and-refunds.ts';
+import { faultsOfLists } from './lists.ts';
 import { faultsOfPayouts } from './payouts.ts';
 import { faultsOfRecurringCharges } from './recurring-charges.ts';
 import { faultsOfSubscriptions } from './subscriptions.ts';
@@ -20,6 +21,7 @@ export type PlantedFault = Fault & { readonly name: string; readonly theme: Them
 
 export const plantedFaults: readonly PlantedFault[] = [
   ...soughtIn(holdsAndRefunds, faultsOfHoldsAndRefunds),
+  ...soughtIn(holdsAndRefunds, faultsOfLists),
   ...soughtIn(payouts, faultsOfPayouts),
   ...soughtIn(recurring, faultsOfBatches),
   ...soughtIn(recurring, faultsOfRecurringCharges),

@@ -1,6 +1,7 @@
 // A world: nodes of the service, two banks, receivers, merchants and payers, with one seed that decides what happens.
 // In each step something that waited happens, a client sends a request, time passes, or a node dies or starts.
 import type { Asked, CheckWorld, Finding } from '../checks/world.ts';
+import type { ShownLists } from '../checks/clients/lists.ts';
 import { pageFiles } from '../../src/platform/http/pages/pages.ts';
 import { waitingPayments } from '../../src/payments/store/job-overview.ts';
 import { databaseOn } from '../../src/platform/database/database.ts';
@@ -15,7 +16,7 @@ import { chanceOf } from './chance.ts';
 import type { Cluster } from './postgres/cluster.ts';
 import { openWorldDatabase, type WorldDatabase } from './postgres/database.ts';
 import { openFaults, type Faults } from './faults.ts';
-import { openMerchants } from './merchants.ts';
+import { openMerchants, type Merchant } from './merchants.ts';
 import { openPostOffice } from './servers/mail.ts';
 import { startNode, type WorldNode } from './node.ts';
 import { quiesce, runDry } from './quiesce.ts';
@@ -23,6 +24,7 @@ import { bankMemoryMs } from './servers/bank-memory.ts';
 import { openReceivers } from './servers/receivers.ts';
 import { openDepartures } from './servers/departures.ts';
 import { openSilences } from './servers/silences.ts';
+import { listsShownTo } from './shown-lists.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
 import { quiet } from './take-over.ts';
 import { openTrace, type Trace } from './trace.ts';
@@ -107,6 +109,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const postOffice = openPostOffice({ scheduler, faults });
   const calls = openCalls({ scheduler, faults, trace, clients });
   const nodes = new Map<string, WorldNode>();
+  const merchants: Merchant[] = [];
+  const lists: ShownLists[] = [];
   let born = 0;
   forgetAddresses();
 
@@ -187,6 +191,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       scheduler.as(name, () => {
         node.service.jobs.start();
         node.service.webhooks.start();
+        node.service.search.start();
       });
     } catch (error) {
       trace.add(`${name} did not start: ${String(error)}`);
@@ -284,13 +289,16 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     await runDry(scheduler, false);
     bank.forgetNothing();
     await quiesce(node, { scheduler, database, bank, trace });
+    await alone(last, () => node.service.search.whenIdle());
+    for (const merchant of merchants) lists.push(...(await alone(last, () => listsShownTo(node, merchant))));
   }
 
   async function settleIn(): Promise<void> {
     await bringUp();
     const [node] = nodes.values();
     if (!node) throw new Error('the first node did not start');
-    for (const merchant of await alone(node.name, () => openMerchants(node))) clients.join(merchant);
+    merchants.push(...(await alone(node.name, () => openMerchants(node))));
+    for (const merchant of merchants) clients.join(merchant);
     await alone(node.name, () => calls.prepare(node));
     // Jobs run to their end, so that the world starts with held money and confirmed cards.
     await alone(node.name, () => node.service.jobs.whenIdle());
@@ -316,6 +324,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         return waiting.map(({ payment: { invoiceId, id } }) => `${invoiceId}.${id}`);
       },
       acknowledged: calls.acknowledged,
+      lists: () => lists,
       unwritten: calls.unwritten,
       received: receivers.received,
       clockMoves: clients.clockMoves,

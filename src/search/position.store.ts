@@ -104,16 +104,19 @@ const beginAgain = statement({
              then pg_current_snapshot()::text else seen end`,
 });
 
+/** No join with the position: a plan of one read the whole log, in the order of its transactions. */
+const isUnseen = `aggregate in ('invoice', 'withdrawal')
+        and written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_position)
+        and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from search_position))`;
+
 /** More than a thousand unread events are not searched for the first one of a party. */
-const readFreshness = statement({
+export const readFreshness = statement({
   name: 'read_search_freshness',
   parameters: { party_id: 'text' },
   row: { unseen_since: 'timestamptz?', is_rebuilding: 'bool' },
   text: `
     with unseen as materialized (
-      select party_id, created_at, written_in from event, search_position
-      where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
-        and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
+      select party_id, created_at, written_in from event where ${isUnseen}
       order by written_in limit 1000
     )
     select rebuild_after is not null or resum_from is not null as is_rebuilding,
@@ -122,14 +125,11 @@ const readFreshness = statement({
     from search_position`,
 });
 
-const readOldestUnseen = statement({
+export const readOldestUnseen = statement({
   name: 'read_oldest_unseen_of_searches',
   parameters: {},
   row: { created_at: 'timestamptz' },
-  text: `select created_at from event, search_position
-         where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
-           and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
-         order by written_in limit 1`,
+  text: `select created_at from event where ${isUnseen} order by written_in limit 1`,
 });
 
 const objectsAtOnce = 500;

@@ -108,19 +108,33 @@ const ofRefund = [
   ...['payment_id', 'refund_id', 'status', 'rrn'].map((name) => same(name)),
   when(
     'approval_code',
-    `exists (
-          select from search_payment as payment where payment.party_id = refund.party_id
-            and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-            and payment.approval_code = :approval_code)`,
+    `(invoice_id, payment_id) in (
+          select payment.invoice_id, payment.payment_id from search_payment as payment
+          where payment.party_id = :party_id and payment.approval_code = :approval_code)`,
   ),
 ].join('\n        ');
 
 /** What is looked for: something exact, which has an index of its own, or a range of time in a shop. The most exact is first. */
-export const searchKeys = ['invoice_id', 'rrn', 'external_id', 'customer_id', 'email', 'time'] as const;
+export const searchKeys = [
+  'invoice_id',
+  'rrn',
+  'external_id',
+  'customer_id',
+  'email',
+  'approval_code',
+  'fingerprint',
+  'ip',
+  'last4',
+  'time',
+] as const;
 export const refundSearchKeys = ['invoice_id', 'rrn', 'external_id', 'time'] as const;
 export type SearchKey = (typeof searchKeys)[number];
 export type RefundSearchKey = (typeof refundSearchKeys)[number];
-const keyed = (key: SearchKey) => (key === 'time' ? '' : `and ${key} = :${key}`);
+const keyed = (key: SearchKey, row = '') => {
+  if (key === 'time') return '';
+  const is = `and ${row}${key} = :${key}`;
+  return key === 'fingerprint' ? `${is} and md5(${row}${key}) = md5(:${key})` : is;
+};
 
 /** Each of these ends a query of the rows on one page, newest first. */
 export const pageOfPayments = (key: SearchKey) => `from search_payment
@@ -174,7 +188,7 @@ function ofInvoice(key: SearchKey): string {
   if (key === 'time' || key === 'invoice_id' || key === 'external_id') return keyed(key);
   return `and invoice_id in (
         select payment.invoice_id from search_payment as payment
-        where payment.party_id = :party_id and payment.${key} = :${key})`;
+        where payment.party_id = :party_id ${keyed(key, 'payment.')})`;
 }
 
 const refundsAsked = (key: SearchKey) => `from search_refund as refund

@@ -186,7 +186,7 @@ export function Timeline({ items }: { readonly items: readonly TimelineItem[] })
             </time>{' '}
             <span class="kind">{say().timeline[item.kind] ?? item.kind}</span>
           </p>
-          <p>{item.text}</p>
+          <p lang="en">{item.text}</p>
           <p class="soft">
             {[
               item.amount !== undefined && item.currency && amountText(item.amount, item.currency),

@@ -32,8 +32,8 @@ export type WorldDatabase = {
 type Session = {
   readonly node: string;
   backend: Backend | undefined;
-  /** The session sent `begin`, which goes to the server with the next statement. */
-  wantsTransaction: boolean;
+  /** The `begin` that the session sent, which goes to the server with the next statement. */
+  wantsTransaction: string | undefined;
   inTransaction: boolean;
   /** A statement that waits for a lock, and the function that takes its outcome. */
   waiting: { stopped: Stopped; readonly question: Question; settle: (outcome: Outcome) => void } | undefined;
@@ -110,9 +110,10 @@ export async function openWorldDatabase(options: {
     const together = changesIn(question);
     if (together > 1) batches.push(together);
     session.askedMs = scheduler.nowMs();
-    if (session.wantsTransaction) {
-      session.wantsTransaction = false;
-      await backends.run(session.backend, { text: 'begin' }, false);
+    if (session.wantsTransaction !== undefined) {
+      const text = session.wantsTransaction;
+      session.wantsTransaction = undefined;
+      await backends.run(session.backend, { text }, false);
       session.inTransaction = true;
     }
     const mayWait = [...sessions].some(
@@ -179,7 +180,7 @@ export async function openWorldDatabase(options: {
     session.backend = undefined;
     session.waiting = undefined;
     session.inTransaction = false;
-    session.wantsTransaction = false;
+    session.wantsTransaction = undefined;
     if (!backend) return;
     if (waiting) await backends.cancel(waiting.stopped);
     if (inTransaction) await backend.client.query('rollback');
@@ -217,8 +218,8 @@ export async function openWorldDatabase(options: {
   async function answer(session: Session, question: Question): Promise<pg.QueryResult> {
     if (session.broken) throw lost();
     const what = nameOf(question);
-    if (question.text === 'begin') {
-      session.wantsTransaction = true;
+    if (/^begin\b/.test(question.text)) {
+      session.wantsTransaction = question.text;
       return nothing;
     }
     if (findsNothing(session, question)) {
@@ -314,7 +315,7 @@ export async function openWorldDatabase(options: {
       const session = {
         node,
         backend: undefined,
-        wantsTransaction: false,
+        wantsTransaction: undefined,
         inTransaction: false,
         waiting: undefined,
         askedMs: 0,

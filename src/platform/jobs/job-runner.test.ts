@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 import { openLog } from '../log.ts';
 import { dueStatements } from './job-claims.ts';
 import { initialClaim, openJobRunner, type JobRunner } from './job-runner.ts';
-import { NoPlaceNow, type Job } from './job-table.ts';
+import { NoPlaceNow, type Job, type LeasedJob } from './job-table.ts';
 
 const minute = 60_000;
 const leaseMs = 60_000;
@@ -43,7 +43,7 @@ async function finish(id: string): Promise<void> {
 }
 
 function node(
-  step: (id: string, now: Instant) => Promise<void> = finish,
+  step: (id: string, now: Instant, leaseMoved: LeasedJob['leaseMoved']) => Promise<void> = finish,
   limit: { maxConcurrency?: number } = {},
 ): TaskRunner {
   const jobs = openJobRunner({
@@ -51,7 +51,11 @@ function node(
     clock,
     log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
     handlers: {
-      task: { keys: ['task_id'], step: ({ key: [id = ''], clock: own }) => step(id, own.now()), ...limit },
+      task: {
+        keys: ['task_id'],
+        step: ({ key: [id = ''], clock: own, leaseMoved }) => step(id, own.now(), leaseMoved),
+        ...limit,
+      },
     },
     periodicTasks: [],
     countJobRun: () => {},
@@ -174,6 +178,29 @@ describe('a due job', () => {
     expect(await jobs.stuckJobs()).toEqual([]);
     expect(await jobs.retry('task', 'broken')).toBe(false);
     expect(await jobs.retry('nothing', 'broken')).toBe(false);
+  });
+
+  test('that has moved its lease is stuck as well, unless another run has moved it since', async () => {
+    const later = laterBy(clock.now(), 2 * minute);
+    const failing = (inRow: Instant) =>
+      node(async (_id, _now, leaseMoved) => {
+        await sql('update task set wake_at = $1', [inRow]);
+        leaseMoved(later);
+        throw new Error('the disk is full');
+      });
+    const addOld = async () => {
+      await sql('delete from task');
+      await addTask('long', clock.now());
+      await sql('update task set attempts = 14');
+    };
+    await addOld();
+    await poll(failing(laterBy(later, 1)));
+    expect(await sql('select stuck_at from task')).toEqual([{ stuck_at: null }]);
+    await addOld();
+    await poll(failing(later));
+    expect(await sql('select wake_at, stuck_at from task')).toEqual([
+      { wake_at: null, stuck_at: clock.now() },
+    ]);
   });
 
   test('that fails is listed with the reason until a later run succeeds', async () => {

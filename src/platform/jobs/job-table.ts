@@ -18,7 +18,11 @@ export type Job<Row = never> = {
 };
 
 /** The lease distinguishes a run from others of its row. */
-export type LeasedJob<Row = never> = Job<Row> & { readonly leasedUntil: Instant };
+export type LeasedJob<Row = never> = Job<Row> & {
+  readonly leasedUntil: Instant;
+  /** A step that has moved its row's lease says so: only the run that has the lease can mark its job as stuck. */
+  readonly leaseMoved: (until: Instant) => void;
+};
 
 export type JobHandler<Row = never> = {
   /** The columns of the primary key. */
@@ -155,12 +159,14 @@ type Table = JobTableDeps & Pick<JobTable, 'name' | 'sql'>;
 async function runStep(table: Table, step: JobHandler['step'], claim: Claim): Promise<void> {
   const { key, attempts, now, leased_until: leasedUntil } = claim;
   const clock = runningFrom(now, table.clock);
+  const lease = { until: leasedUntil };
+  const leaseMoved = (until: Instant) => void (lease.until = until);
   try {
-    await step({ key, clock, attempt: attempts, leasedUntil });
+    await step({ key, clock, attempt: attempts, leasedUntil, leaseMoved });
     table.countJobRun(table.name, 'done');
   } catch (error) {
     if (error instanceof NoPlaceNow) await putBack(table, claim, error, clock.now());
-    else await postpone(table, claim, error);
+    else await postpone(table, { ...claim, leased_until: lease.until }, error);
   } finally {
     table.onRun?.(table.name, key);
   }

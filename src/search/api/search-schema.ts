@@ -107,15 +107,22 @@ type Place<Key> = {
 const longestRangeMs = 366 * 24 * 3_600_000;
 const firstInstant = '0001-01-01T00:00:00.000000Z' as Instant;
 
-/** The exact keys. */
-const parameterOf: Partial<
-  Record<SearchKey, 'invoiceID' | 'rrn' | 'externalID' | 'customerID' | 'payerEmail'>
-> = {
+type KeyParameter = 'invoiceID' | 'externalID' | Extract<keyof typeof PaymentQuery, keyof Asked>;
+
+/** The exact keys, which need no range of time. */
+const exactKeys: Partial<Record<SearchKey, KeyParameter>> = {
   invoice_id: 'invoiceID',
   rrn: 'rrn',
   external_id: 'externalID',
   customer_id: 'customerID',
   email: 'payerEmail',
+};
+/** They have an index as well, and one value may be of very many payments. */
+const otherKeys: typeof exactKeys = {
+  approval_code: 'approvalCode',
+  fingerprint: 'payerFingerprint',
+  ip: 'payerIP',
+  last4: 'last4',
 };
 
 export const tooWide = (hint: string) => refuse('searchTooWide', { hint });
@@ -124,19 +131,21 @@ function rangeOf<Key extends SearchKey>(
   query: Asked,
   keys: readonly Key[],
 ): Outcome<Omit<Place<Key>, 'before'>, 'invalidRequest' | 'searchTooWide'> {
-  const exact = keys.flatMap((one) => {
-    const parameter = parameterOf[one];
-    return parameter === undefined ? [] : [{ key: one, parameter }];
-  });
-  const key = exact.find(({ parameter }) => query[parameter] !== undefined)?.key ?? 'time';
+  const namedIn = (parameters: typeof exactKeys) =>
+    keys.flatMap((key) => (parameters[key] === undefined ? [] : [{ key, parameter: parameters[key] }]));
+  const exact = namedIn(exactKeys);
+  const isAsked = ({ parameter }: { readonly parameter: KeyParameter }) => query[parameter] !== undefined;
+  const exactKey = exact.find(isAsked)?.key;
+  const key = exactKey ?? namedIn(otherKeys).find(isAsked)?.key ?? 'time';
   const from = query.fromTime === undefined ? undefined : instantOf(query.fromTime);
   const to = query.toTime === undefined ? undefined : instantOf(query.toTime);
   if (from !== undefined && to !== undefined && from > to) return fromAfterTo();
-  if (key === 'time' && (from === undefined || to === undefined))
+  if (exactKey === undefined && (from === undefined || to === undefined))
     return tooWide(
       `Send fromTime and toTime, or one of ${exact.map(({ parameter }) => parameter).join(', ')}.`,
     );
-  if (key === 'time' && from !== undefined && to !== undefined && isLonger(from, to)) return tooLong();
+  if (exactKey === undefined && from !== undefined && to !== undefined && isLonger(from, to))
+    return tooLong();
   const until = to ?? lastInstant;
   return accept({ key, created_from: from ?? firstInstant, until, before_at: until });
 }

@@ -1,9 +1,9 @@
 // The file of an export: in pieces, each compressed, and encrypted for its place in this file alone.
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { epochMsOf, laterBy, type Clock } from '../../clock.ts';
+import { epochMsOf, laterBy } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { leaseMs } from '../../platform/jobs/job-table.ts';
+import { leaseMs, type LeasedJob } from '../../platform/jobs/job-table.ts';
 import { keyFor, type DataKey, type Keyring } from '../../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../../platform/keys/master-key.ts';
 import type { Export } from './domain/export.ts';
@@ -25,7 +25,12 @@ export type WrittenFile = { readonly rows: bigint; readonly bytes: bigint; reado
 
 export function openExportFile(
   { db, keys }: { readonly db: Database; readonly keys: FileKeys },
-  { of, run, clock }: { readonly of: Export; readonly run: number; readonly clock: Clock },
+  {
+    of,
+    run,
+    clock,
+    leaseMoved,
+  }: { readonly of: Export; readonly run: number } & Pick<LeasedJob, 'clock' | 'leaseMoved'>,
 ) {
   const hash = createHash('sha256');
   const count = { pieces: 0, rows: 0n, bytes: 0n };
@@ -44,11 +49,11 @@ export function openExportFile(
     const place = placeOf(of, run, count.pieces);
     const content = encrypt(secretOf(key), gzipSync(plain, fastest), place);
     storedAtMs = nowMs();
-    return storePiece(
-      db,
-      { of, run, leasedUntil: laterBy(clock.now(), leaseMs) },
-      { ...count, number: count.pieces, keyVersion: key.keyVersion, content },
-    );
+    const leasedUntil = laterBy(clock.now(), leaseMs);
+    const piece = { ...count, number: count.pieces, keyVersion: key.keyVersion, content };
+    const isStored = await storePiece(db, { of, run, leasedUntil }, piece);
+    if (isStored) leaseMoved(leasedUntil);
+    return isStored;
   }
 
   return {

@@ -126,6 +126,8 @@ const endRun = statement({
   },
   row: { export_id: 'text' },
   text: `update export set as_of = :as_of, sha256 = :sha256, failure = :failure, expires_at = :expires_at,
+           row_count = case when (:failure)::text is null then row_count else 0 end,
+           byte_count = case when (:failure)::text is null then byte_count else 0 end,
            wake_at = :expires_at, attempts = 0, stuck_reason = null
          where party_id = :party_id and export_id = :export_id and run = :run and expires_at is null
          returning export_id`,

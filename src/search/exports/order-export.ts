@@ -1,5 +1,4 @@
 // Orders an export: for a merchant by the API, and for an operator by a command.
-import { Type } from 'typebox';
 import type { Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import type { Ids } from '../../ids.ts';
@@ -32,19 +31,19 @@ export type OrderExport = (
 ) => Promise<Outcome<Export, 'invalidRequest' | 'searchTooWide' | 'shopNotFound' | 'tooManyExports'>>;
 
 export function openOrderExport(sources: ExportSources): OrderExport {
-  const checks = new Map(exportedKinds.map((kind) => [kind, filterCheckOf(sources[kind])]));
+  const checks = Object.fromEntries(
+    exportedKinds.map((kind) => [kind, filterCheckOf(sources[kind])]),
+  ) as Readonly<Record<ExportedKind, ReturnType<typeof filterCheckOf>>>;
 
   return async ({ db, ids, merchants }, asked, { partyId, madeBy, now }) => {
     const { of, shopID, filters = {}, timeZone } = asked;
     const { isOfShop } = sources[of];
+    const faultOf = checks[of];
     if (isOfShop && shopID === undefined) return faulty('shopID', 'not_found', `name the shop of the ${of}`);
     if (!isOfShop && shopID !== undefined)
       return faulty('shopID', 'schema_violated', `leave it out: ${of} are of no shop`);
-    const fault = checks.get(of)?.(filters)?.next().value;
-    if (fault)
-      return refuse('invalidRequest', {
-        message: validationMessageOf({ ...fault, where: `filters.${fault.where}` }),
-      });
+    const fault = faultOf(filters);
+    if (fault) return refuse('invalidRequest', { message: fault });
     if (timeZone !== undefined && !isTimeZone(timeZone))
       return faulty('timeZone', 'wrong_format', 'must be an IANA name such as Europe/Moscow');
     const range = wholeRange(asked);
@@ -71,9 +70,16 @@ export function openOrderExport(sources: ExportSources): OrderExport {
   };
 }
 
-/** A filter with another name would be passed over, and the file would have more than was asked for. */
-function filterCheckOf({ filters }: ExportSource) {
-  return compileCheck(Type.Object({ ...filters.properties }, { additionalProperties: false }));
+/** What is wrong with filters. One with another name would be passed over, and the file would have more than was asked for. */
+function filterCheckOf({ filters: known }: ExportSource) {
+  const check = compileCheck(known);
+  const names = Object.keys(known.properties);
+  return (filters: object): string | undefined => {
+    if (Object.keys(filters).some((name) => !names.includes(name)))
+      return validationMessage('filters', 'schema_violated', `use ${names.join(', ')} alone`);
+    const fault = check?.(filters)?.next().value;
+    return fault && validationMessageOf({ ...fault, where: `filters.${fault.where}` });
+  };
 }
 
 function faulty(parameter: string, type: string, description: string) {

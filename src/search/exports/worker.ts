@@ -1,9 +1,9 @@
 // The job of an export: writes its file from one snapshot, and deletes it once it has expired. What a run
 // that ends early has written cannot be fetched, and the next one begins again.
-import { epochMsOf, laterBy, type Clock, type Instant } from '../../clock.ts';
+import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { codeOf } from '../../error-code.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { leaseMs, type Job } from '../../platform/jobs/job-table.ts';
+import { leaseMs, type LeasedJob } from '../../platform/jobs/job-table.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { LastRow } from '../page-tokens.ts';
 import { freshness } from '../position.store.ts';
@@ -30,10 +30,13 @@ const canceled = '57014';
 /** The transaction of the search is of no use any more, so the end is stored after it. */
 class TooWide extends Error {}
 
+type ExportJob = Pick<LeasedJob, 'key' | 'clock' | 'leaseMoved'>;
+
 export async function runExportJob(
   deps: ExportJobDeps,
-  { key: [partyId = '', exportId = ''], clock }: Pick<Job, 'key' | 'clock'>,
+  { key: [partyId = '', exportId = ''], ...run }: ExportJob,
 ): Promise<void> {
+  const { clock } = run;
   const { db, log } = deps;
   const of = await findExport(db, partyId, exportId);
   if (!of) return;
@@ -43,7 +46,7 @@ export async function runExportJob(
     return deleteExport(db, of);
   }
   const startedAtMs = epochMsOf(clock.now());
-  const written = await writeFile(deps, of, clock);
+  const written = await writeFile(deps, of, run);
   if (typeof written === 'string') return;
   const { rows, bytes } = written;
   const durationMs = epochMsOf(clock.now()) - startedAtMs;
@@ -53,7 +56,11 @@ export async function runExportJob(
 
 type Unwritten = 'postponed' | 'failed' | 'superseded';
 
-async function writeFile(deps: ExportJobDeps, of: Export, clock: Clock): Promise<WrittenFile | Unwritten> {
+async function writeFile(
+  deps: ExportJobDeps,
+  of: Export,
+  { clock, leaseMoved }: Omit<ExportJob, 'key'>,
+): Promise<WrittenFile | Unwritten> {
   const { db } = deps;
   // Before the snapshot, which has everything that was there by then.
   const now = clock.now();
@@ -66,10 +73,12 @@ async function writeFile(deps: ExportJobDeps, of: Export, clock: Clock): Promise
     return await db.transaction(async (tx) => {
       const { asOf, isRebuilding } = await freshness(tx, of.partyId, now);
       if (isRebuilding) return postpone(db, of, of.run, laterBy(now, afterRebuildMs));
-      const run = await storeRun(db, of, laterBy(clock.now(), leaseMs));
+      const leasedUntil = laterBy(clock.now(), leaseMs);
+      const run = await storeRun(db, of, leasedUntil);
       if (run === undefined) return 'superseded';
+      leaseMoved(leasedUntil);
       runs.last = run;
-      const file = openExportFile(deps, { of, run, clock });
+      const file = openExportFile(deps, { of, run, clock, leaseMoved });
       const ended = await writeRows(deps, tx, of, file);
       if (ended === 'stopped') return postpone(db, of, run, clock.now());
       if (ended === 'tooManyRows') return fail(ended);

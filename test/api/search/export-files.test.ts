@@ -6,6 +6,7 @@ import { laterBy, runningFrom } from '../../../src/clock.ts';
 import { exportSources } from '../../../src/app/sources/export-sources.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { statement } from '../../../src/platform/database/statement.ts';
+import type { LeasedJob } from '../../../src/platform/jobs/job-table.ts';
 import {
   deleteExport,
   findExport,
@@ -85,10 +86,12 @@ const cancelling = (db: Database, name: string): Database => ({
   transaction: (work, of) => db.transaction((tx) => work(cancelling(tx, name)), of),
 });
 
-const run = (id: string, more: Partial<ExportJobDeps> = {}) =>
+type Run = Partial<ExportJobDeps> & Partial<Pick<LeasedJob, 'leaseMoved'>>;
+const run = (id: string, { leaseMoved = () => {}, ...more }: Run = {}) =>
   runExportJob(jobDeps(more), {
     key: [merchant.partyId, id],
     clock: runningFrom(service.clock.now(), service.clock),
+    leaseMoved,
   });
 
 /** Without the nodes' own job: the test runs it. */
@@ -226,6 +229,26 @@ describe('a file', () => {
     await deleteExport(db, await found());
   });
 
+  test.each([1, 3])(
+    'knows the lease of its row when it fails on page %s, so that it can be stuck',
+    async (last) => {
+      const id = await ordered();
+      const leases: string[] = [];
+      const failed = run(id, {
+        leaseMoved: (until) => void leases.push(until),
+        sources: sourcesWith(async (page) => {
+          service.clock.advance(1_000);
+          if (page === last) throw new Error('no');
+        }),
+      });
+      await expect(failed).rejects.toThrow('no');
+      const [row] = await query('select wake_at from export where export_id = $1', [id]);
+      expect(leases.at(-1)).toBe(row.wake_at);
+      await run(id);
+      await readExport(service, token(), id);
+    },
+  );
+
   test('is left to another node by one that stops', async () => {
     const id = await ordered();
     let isStopping = false;
@@ -282,7 +305,7 @@ describe('a file', () => {
     });
     expect(before).toEqual([{ run: 1, number: 1 }]);
     const { body } = await call('GET', `${exportsUrl}/${id}`);
-    expect(body).toMatchObject({ status: 'failed', error: 'tooWide' });
+    expect(body).toMatchObject({ status: 'failed', error: 'tooWide', rows: 0, bytes: 0 });
     expect(await piecesOf(id)).toEqual([]);
   });
 

@@ -195,7 +195,11 @@ describe('an order is refused', () => {
       'invalidRequest',
       /filters\.paymentAmount/,
     ],
-    [{ of: 'payments', shopID: 'TEST', filters: { state: 'failed' } }, 'invalidRequest', /filters/],
+    [
+      { of: 'payments', shopID: 'TEST', filters: { state: 'failed' } },
+      'invalidRequest',
+      /filters.*paymentStatus/,
+    ],
     [{ of: 'refunds', shopID: 'TEST', filters: { limit: 1 } }, 'invalidRequest', /filters/],
     [
       { of: 'payments', shopID: 'TEST', filters: { externalID: '4242424242424242' } },

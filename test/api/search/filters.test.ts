@@ -264,6 +264,7 @@ describe('a search is refused', () => {
   const days = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 86_400_000).toISOString();
   test.each([
     ['without a range', '', 400, 'searchTooWide'],
+    ['by what many payments may have, without a range', 'last4=4242', 400, 'searchTooWide'],
     ['with half a range', 'fromTime=2026-01-01T00:00:00Z', 400, 'searchTooWide'],
     ['over more than 366 days', `fromTime=${days(0)}&toTime=${days(366.001)}`, 400, 'searchTooWide'],
     [

@@ -1,7 +1,7 @@
 // A walk through the pages of a search returns every row once, and only the service makes continuation tokens. The plan of each search
 // is by its index.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { beginRebuild } from '../../../src/search/position.store.ts';
+import { beginRebuild, readFreshness, readOldestUnseen } from '../../../src/search/position.store.ts';
 import {
   invoiceSearches,
   paymentSearches,
@@ -135,8 +135,8 @@ describe('the plan', () => {
         `begin; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; ${before}`,
       );
       await client.query(`prepare searched as ${text}`);
-      const values = parameterNames.map(() => 'null').join(', ');
-      const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute searched (${values})`);
+      const values = parameterNames.length === 0 ? '' : `(${parameterNames.map(() => 'null').join(', ')})`;
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute searched${values}`);
       await client.query('rollback; deallocate searched');
       return rows.map((row) => row['QUERY PLAN']).join('\n');
     });
@@ -148,6 +148,10 @@ describe('the plan', () => {
     rrn: 'search_payment_rrn',
     customer_id: 'search_payment_of_customer',
     email: 'search_payment_of_email',
+    approval_code: 'search_payment_of_approval_code',
+    fingerprint: 'search_payment_of_fingerprint',
+    ip: 'search_payment_of_ip',
+    last4: 'search_payment_of_last4',
   };
   const ofInvoice = {
     ...ofPayment,
@@ -181,6 +185,13 @@ describe('the plan', () => {
       expect(plan).toContain(ofRefund[key]);
       expect(plan).not.toContain('Seq Scan');
     }
+  });
+
+  test.each([readFreshness, readOldestUnseen])('of $name begins where the reader is', async (asked) => {
+    const plan = await planOf(asked);
+    expect(plan).toMatch(/event_written_in on event\b.*\n\s+Index Cond: \(written_in >= /);
+    // A join reads the log from its beginning.
+    expect(plan).not.toContain('Nested Loop');
   });
 
   test('without the index is another: the control', async () => {

@@ -35,7 +35,7 @@ export const getCurrentBalances = endpoint({
     balancesOf(deps, request, (shops) => {
       const rows = shops.map(({ shop, own }) => ({ currency: shop.currency, n: 1n, amount_minor: own }));
       return totalsBy(rows, ({ currency }) => currency)
-        .map(({ key, minor }) => ({ currency: key, amount: Number(minor) }))
+        .map(({ key, minor }) => ({ currency: key, amount: minor }))
         .toSorted((one, other) => (one.currency < other.currency ? -1 : 1));
     }),
 });
@@ -55,7 +55,7 @@ export const getCurrentShopBalances = endpoint({
     balancesOf(deps, request, (shops) =>
       shops.map(({ shop: { id, currency }, own }) => ({
         id,
-        amountResults: [{ currency, amount: Number(own) }],
+        amountResults: [{ currency, amount: own }],
       })),
     ),
 });

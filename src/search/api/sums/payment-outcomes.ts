@@ -8,7 +8,7 @@ import { SubError } from '../../../payments/api/schema.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { defined } from '../../../defined.ts';
 import { paymentSums } from '../../sums/sums.store.ts';
-import { isOwnParty, summed, sumErrors, SumQuery, sumsOf, type SumDeps } from './sums-schema.ts';
+import { isOwnParty, summed, sumErrors, SumMinor, SumQuery, sumsOf, type SumDeps } from './sums-schema.ts';
 import { isDeclined, percentsBy, totalsBy } from './totals.ts';
 
 const sums = {
@@ -76,7 +76,7 @@ export const getPaymentsDeclines = endpoint({
         code: Type.Optional(Type.String()),
         currency: Type.String(),
         count: Type.Integer(),
-        amount: Type.Integer(),
+        amount: SumMinor,
       },
       { title: 'DeclinesResult' },
     ),
@@ -91,7 +91,7 @@ export const getPaymentsDeclines = endpoint({
             ...defined({ declineClass: declineClass || undefined, code: code || undefined }),
             currency,
             count: Number(count),
-            amount: Number(minor),
+            amount: minor,
           };
         }),
     ),
@@ -114,7 +114,7 @@ export const getPaymentsAttempts = endpoint({
         count: Type.Integer(),
         approved: Type.Integer({ description: 'Including those cancelled later.' }),
         declined: Type.Integer({ description: 'By a bank, so with a `declineClass`.' }),
-        amount: Type.Integer({ description: 'Of those approved.' }),
+        amount: { ...SumMinor, description: 'Of those approved.' },
       },
       { title: 'AttemptsResult' },
     ),
@@ -135,7 +135,7 @@ export const getPaymentsAttempts = endpoint({
           count: Number(count),
           approved: Number(approved?.count ?? 0),
           declined: Number(declined?.count ?? 0),
-          amount: Number(approved?.minor ?? 0),
+          amount: approved?.minor ?? 0n,
         };
       }),
     ),

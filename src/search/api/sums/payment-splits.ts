@@ -4,7 +4,15 @@ import { epochMsOf, type Instant } from '../../../clock.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { splitUnits } from '../../domain/splits.ts';
 import { paymentSums } from '../../sums/sums.store.ts';
-import { isOwnParty, splitsOf, splitSums, SplitQuery, sumErrors, type SumDeps } from './sums-schema.ts';
+import {
+  isOwnParty,
+  splitsOf,
+  splitSums,
+  SplitQuery,
+  sumErrors,
+  SumMinor,
+  type SumDeps,
+} from './sums-schema.ts';
 import { isDeclined, totalsBy } from './totals.ts';
 
 const partStart = Type.Integer({ description: 'When the part begins, in milliseconds since 1970.' });
@@ -33,7 +41,7 @@ function partsOf(rows: readonly Row[], starts: readonly Instant[]) {
   const totals = new Map(totalsBy(rows, ({ part }) => String(part)).map((total) => [total.key, total]));
   return starts.map((start, index) => {
     const total = totals.get(String(index + 1));
-    return { offset: epochMsOf(start), count: Number(total?.count ?? 0), amount: Number(total?.minor ?? 0) };
+    return { offset: epochMsOf(start), count: Number(total?.count ?? 0), amount: total?.minor ?? 0n };
   });
 }
 
@@ -50,7 +58,7 @@ export const getPaymentsSplitAmount = endpoint({
   summary: 'Sum what payments have captured, over time',
   response: splitsOf(
     Type.Object(
-      { ...split, offsetAmounts: Type.Array(Type.Object({ offset: partStart, amount: Type.Integer() })) },
+      { ...split, offsetAmounts: Type.Array(Type.Object({ offset: partStart, amount: SumMinor })) },
       { title: 'SplitAmountResult' },
     ),
   ),

@@ -27,7 +27,7 @@ export const getPaymentsAmount = endpoint({
     summed(deps, request, paymentSums.byStatus, (rows) =>
       totalsBy(rows.filter(isTaken), ({ currency }) => currency).map(({ key, minor }) => ({
         currency: key,
-        amount: Number(minor),
+        amount: minor,
       })),
     ),
 });
@@ -43,7 +43,7 @@ export const getAveragePayment = endpoint({
     summed(deps, request, paymentSums.byStatus, (rows) =>
       totalsBy(rows.filter(isTaken), ({ currency }) => currency).map(({ key, minor, count }) => ({
         currency: key,
-        amount: Number((2n * minor + count) / (2n * count)),
+        amount: (2n * minor + count) / (2n * count),
       })),
     ),
 });

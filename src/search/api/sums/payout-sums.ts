@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { payoutSums } from '../../sums/sums.store.ts';
-import { isOwnParty, PartySumQuery, summedOfParty, sumsOf, type SumDeps } from './sums-schema.ts';
+import { isOwnParty, PartySumQuery, SumMinor, summedOfParty, sumsOf, type SumDeps } from './sums-schema.ts';
 
 export const getPayoutSums = endpoint({
   operation: 'getPayoutSums',
@@ -15,7 +15,7 @@ export const getPayoutSums = endpoint({
   status: 200,
   response: sumsOf(
     Type.Object(
-      { status: Type.String(), currency: Type.String(), count: Type.Integer(), amount: Type.Integer() },
+      { status: Type.String(), currency: Type.String(), count: Type.Integer(), amount: SumMinor },
       { title: 'PayoutsResult' },
     ),
   ),
@@ -27,7 +27,7 @@ export const getPayoutSums = endpoint({
         status: publicStatus[status] ?? status,
         currency,
         count: Number(n),
-        amount: Number(amount_minor),
+        amount: amount_minor,
       })),
     ),
 });

@@ -21,6 +21,6 @@ export const getRefundsAmount = endpoint({
     summed(deps, request, refundSums, (rows) =>
       rows
         .filter(({ status }) => status === 'succeeded')
-        .map(({ currency, amount_minor }) => ({ currency, amount: Number(amount_minor) })),
+        .map(({ currency, amount_minor }) => ({ currency, amount: amount_minor })),
     ),
 });

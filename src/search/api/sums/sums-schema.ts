@@ -69,10 +69,10 @@ export function splitsOf<Item extends TSchema>(item: Item) {
   });
 }
 
-export const Amounts = Type.Object(
-  { amount: Type.Integer(), currency: Type.String() },
-  { title: 'AmountResult' },
-);
+/** In minor units. A sum may have more digits than a number of JavaScript, and none of them is lost on the way. */
+export const SumMinor = Type.Unsafe<bigint>(Type.Integer());
+
+export const Amounts = Type.Object({ amount: SumMinor, currency: Type.String() }, { title: 'AmountResult' });
 
 export type SumDeps = SearchDeps & { readonly payouts: { readonly livemode: boolean } };
 
