@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { firstSeedOf, themes } from './clients/themes.ts';
 import { plantedFaults, type PlantedFault } from './faults/faults.ts';
-import { compilerErrors, copySources, plant } from './faults/plant.ts';
+import { compilerErrors, copySources, plant } from './faults/planting/plant.ts';
 import { search, type Found } from './faults/search.ts';
 import { tableOf, withTable, type Outcome } from './faults/table.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';

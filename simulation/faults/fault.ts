@@ -1,4 +1,4 @@
-import type { Edit } from './edits.ts';
+import type { Edit } from './planting/edits.ts';
 
 export type Fault = {
   /** A sentence for the table in docs/planted-faults.md. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { treeOf } from '../../tools/mutants/syntax-tree.ts';
 import { plantedFaults } from './faults.ts';
-import { plantedIn, readSources } from './plant.ts';
+import { plantedIn, readSources } from './planting/plant.ts';
 import { foundIn } from './search.ts';
 import { withTable } from './table.ts';
 

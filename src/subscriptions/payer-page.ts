@@ -13,7 +13,7 @@ import {
   payerActs,
   type PayerView,
 } from './domain/payer-acts.ts';
-import { sumOf } from './domain/proration.ts';
+import { sumOf } from './domain/changes/proration.ts';
 import { isoOf } from './domain/schedule.ts';
 import type { Subscription } from './domain/subscription.ts';
 import { endOfPayerLink, payerLinkOf } from './payer-link.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Instant } from '../clock.ts';
 import type { Currency } from '../money.ts';
 import { written } from '../platform/database/codec.ts';
-import { monthlyPolicy } from './domain/dunning.ts';
+import { monthlyPolicy } from './domain/dunning/dunning.ts';
 import { layOut } from './domain/schedule.ts';
 import type { SubscriptionFact, SubscriptionTerms } from './domain/subscription.ts';
 import { subscriptionFact } from './store/codec.ts';

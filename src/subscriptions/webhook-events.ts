@@ -3,7 +3,7 @@
 import { defined } from '../defined.ts';
 import { cartBody } from '../invoices/api/schema.ts';
 import { filled, type Topic, type WebhookEvent } from '../platform/events/domain/topic.ts';
-import { dueOf } from './domain/change.ts';
+import { dueOf } from './domain/changes/change.ts';
 import { upcoming, type Upcoming } from './domain/period-rows.ts';
 import {
   evolve,

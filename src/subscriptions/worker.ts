@@ -19,10 +19,10 @@ import type { LeasedJob } from '../platform/jobs/job-table.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
-import { decideChangeChargeEnded, decideChangeEnded } from './domain/change.ts';
+import { decideChangeChargeEnded, decideChangeEnded } from './domain/changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
-import { checkFits } from './domain/dunning.ts';
-import { decideFollow, retryOf } from './domain/policies.ts';
+import { checkFits } from './domain/dunning/dunning.ts';
+import { decideFollow, retryOf } from './domain/dunning/policies.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
   decideConsentEnded,

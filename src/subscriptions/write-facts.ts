@@ -7,7 +7,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 import { endObligation } from '../payments/port.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Charging } from '../recurring/port.ts';
-import { dueOf } from './domain/change.ts';
+import { dueOf } from './domain/changes/change.ts';
 import { consentTermsOf } from './domain/first-payment.ts';
 import {
   evolveAll,

@@ -17,7 +17,7 @@ import {
   previewChange,
   type Preview,
   type WantedChange,
-} from '../domain/change.ts';
+} from '../domain/changes/change.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { findSubscription } from '../store/subscriptions.ts';
 import { change, changeErrors, writing, type ChangeDeps } from './change-subscription.ts';

@@ -6,8 +6,8 @@ import type { Merchants } from '../../merchants/merchants.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { builtInName, checkPolicy, type DunningPolicy } from '../domain/dunning.ts';
-import { decideMove } from '../domain/policies.ts';
+import { builtInName, checkPolicy, type DunningPolicy } from '../domain/dunning/dunning.ts';
+import { decideMove } from '../domain/dunning/policies.ts';
 import {
   findPolicies,
   findPolicy,

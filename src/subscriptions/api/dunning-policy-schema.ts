@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { defined } from '../../defined.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
-import { healedByTime, type ClassRule, type DunningPolicy } from '../domain/dunning.ts';
+import { healedByTime, type ClassRule, type DunningPolicy } from '../domain/dunning/dunning.ts';
 import type { SavedPolicy } from '../store/dunning-policies.ts';
 
 export const PolicyName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' });

@@ -12,8 +12,8 @@ import {
   ExternalID,
   Metadata,
 } from '../../platform/http/schemas.ts';
-import { dueOf } from '../domain/change.ts';
-import type { DunningPolicy } from '../domain/dunning.ts';
+import { dueOf } from '../domain/changes/change.ts';
+import type { DunningPolicy } from '../domain/dunning/dunning.ts';
 import type { Upcoming } from '../domain/period-rows.ts';
 import { isoOf } from '../domain/schedule.ts';
 import {

@@ -5,7 +5,7 @@ import { defined } from '../../defined.ts';
 import type { ChargeRefusal } from '../../retry-rules/domain/may-charge.ts';
 import type { StopScope } from '../../retry-rules/domain/response-codes.ts';
 import { decideConsentEnded, decidePaid, finalAction, givingUp, openPeriod, settled } from './commands.ts';
-import { givesUpAt, nextTryAt } from './dunning.ts';
+import { givesUpAt, nextTryAt } from './dunning/dunning.ts';
 import {
   caseAfter,
   evolveAll,

@@ -6,10 +6,10 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { PaymentRef } from '../../recurring/domain/series.ts';
 import { dateText, dayOfDate, isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
-import { checkFits, checkPolicy } from './dunning.ts';
+import { checkFits, checkPolicy } from './dunning/dunning.ts';
 import { momentOnDay } from './day-window.ts';
 import { createAfterPause, createDue, createStarted, skipStarted } from './period-rows.ts';
-import { sumOf } from './proration.ts';
+import { sumOf } from './changes/proration.ts';
 import { checkSchedule, firstNumberOf, layOut, periodDates, type Schedule } from './schedule.ts';
 import {
   evolveAll,

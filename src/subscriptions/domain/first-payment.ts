@@ -4,7 +4,7 @@ import { dateText } from '../../retry-rules/domain/calendar.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import type { InvoiceTerms } from '../../invoices/domain/invoice.ts';
 import { linesOf } from './period-rows.ts';
-import { sumOf } from './proration.ts';
+import { sumOf } from './changes/proration.ts';
 import { firstNumberOf, isoOf, layOut, periodDates } from './schedule.ts';
 import type { SubscriptionTerms } from './subscription.ts';
 

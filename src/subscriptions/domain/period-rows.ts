@@ -1,7 +1,7 @@
 // The rows of periods as they are created: which one is charged, which are missed or skipped, and what each costs.
 import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
-import { partOfLines, restOfLines, sumOf } from './proration.ts';
+import { partOfLines, restOfLines, sumOf } from './changes/proration.ts';
 import { isLast, shareOfFirst } from './schedule.ts';
 import {
   nextPeriod,

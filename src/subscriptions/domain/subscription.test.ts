@@ -13,7 +13,7 @@ import {
   decideTakeBackChange,
   dueOf,
   previewChange,
-} from './change.ts';
+} from './changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './charge-outcome.ts';
 import { wakeTimeOf } from '../write-facts.ts';
 import {
@@ -32,7 +32,7 @@ import {
   decideWake,
   decideZone,
 } from './commands.ts';
-import { monthlyPolicy, type DunningPolicy } from './dunning.ts';
+import { monthlyPolicy, type DunningPolicy } from './dunning/dunning.ts';
 import { upcoming } from './period-rows.ts';
 import {
   evolve,

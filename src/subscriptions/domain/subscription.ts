@@ -10,7 +10,7 @@ import type { Duties } from '../../recurring/domain/settings.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { momentOnDay } from './day-window.ts';
 import type { Announcement } from './duties/terms.ts';
-import { isHealedByTime, type Case, type DunningPolicy, type HealedByTime } from './dunning.ts';
+import { isHealedByTime, type Case, type DunningPolicy, type HealedByTime } from './dunning/dunning.ts';
 import {
   firstNumberOf,
   periodDates,

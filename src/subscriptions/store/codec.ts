@@ -20,7 +20,7 @@ import type { PaymentRef } from '../../recurring/domain/series.ts';
 import type { Every } from '../../retry-rules/domain/periods.ts';
 import type { Announcement } from '../domain/duties/terms.ts';
 import type { DayWindow } from '../domain/day-window.ts';
-import type { ClassRule, DunningPolicy } from '../domain/dunning.ts';
+import type { ClassRule, DunningPolicy } from '../domain/dunning/dunning.ts';
 import type { PeriodDates, Schedule, ScheduleTerms } from '../domain/schedule.ts';
 import type {
   Change,

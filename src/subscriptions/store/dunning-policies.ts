@@ -2,8 +2,8 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
-import { isInTrial } from '../domain/policies.ts';
-import type { DunningPolicy } from '../domain/dunning.ts';
+import { isInTrial } from '../domain/dunning/policies.ts';
+import type { DunningPolicy } from '../domain/dunning/dunning.ts';
 import { dunningPolicy } from './codec.ts';
 
 export type Shop = { readonly partyId: string; readonly shopId: string };

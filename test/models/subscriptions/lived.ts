@@ -1,6 +1,6 @@
 // A life of a subscription by the service's own rules, as rows of its facts. It is woken when it asks for that, and a bank answers
 // its charges at once.
-import { decideChangeChargeEnded, dueOf } from '../../../src/subscriptions/domain/change.ts';
+import { decideChangeChargeEnded, dueOf } from '../../../src/subscriptions/domain/changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from '../../../src/subscriptions/domain/charge-outcome.ts';
 import { decideCreate, decideWake } from '../../../src/subscriptions/domain/commands.ts';
 import {

@@ -7,7 +7,7 @@ import {
   decideChangeChargeEnded,
   decideChangeEnded,
   decideTakeBackChange,
-} from '../../../src/subscriptions/domain/change.ts';
+} from '../../../src/subscriptions/domain/changes/change.ts';
 import type { ChargeEnding } from '../../../src/subscriptions/domain/charge-outcome.ts';
 import {
   decideCancel,

@@ -11,7 +11,7 @@ import {
   decideWake,
   givingUp,
 } from '../../../subscriptions/domain/commands.ts';
-import { monthlyPolicy } from '../../../subscriptions/domain/dunning.ts';
+import { monthlyPolicy } from '../../../subscriptions/domain/dunning/dunning.ts';
 import {
   evolve,
   evolveAll,

@@ -8,7 +8,7 @@ import { scheduleInWords } from '../../../receipts/domain/schedule-words.ts';
 import { dateText } from '../../../retry-rules/domain/calendar.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
 import type { PayerAct, PayerView } from '../../../subscriptions/domain/payer-acts.ts';
-import { sumOf } from '../../../subscriptions/domain/proration.ts';
+import { sumOf } from '../../../subscriptions/domain/changes/proration.ts';
 import { statusOf, type Item, type Period } from '../../../subscriptions/domain/subscription.ts';
 import type { Locale } from '../checkout-request.ts';
 import { printedDate } from '../consent-text.ts';

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { latest, laterBy, type Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
 import type { Duties } from '../../../recurring/domain/settings.ts';
-import { decideChangeFromNextPeriod } from '../change.ts';
+import { decideChangeFromNextPeriod } from '../changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from '../charge-outcome.ts';
 import { decideCreate, decideWake } from '../commands.ts';
-import { monthlyPolicy } from '../dunning.ts';
+import { monthlyPolicy } from '../dunning/dunning.ts';
 import {
   evolve,
   evolveAll,

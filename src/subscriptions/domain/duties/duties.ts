@@ -6,9 +6,9 @@ import type { Every } from '../../../retry-rules/domain/periods.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
 import { momentOnDay } from '../day-window.ts';
 import type { Announcement, AnnouncementReason } from './terms.ts';
-import type { DunningPolicy } from '../dunning.ts';
+import type { DunningPolicy } from '../dunning/dunning.ts';
 import { linesOf } from '../period-rows.ts';
-import { sumOf } from '../proration.ts';
+import { sumOf } from '../changes/proration.ts';
 import { firstNumberOf, periodDates } from '../schedule.ts';
 import {
   evolveAll,

@@ -7,7 +7,7 @@ import type { Currency } from '../../../money.ts';
 import type { AnnouncementReason } from './terms.ts';
 import { isLastReminder } from './duties.ts';
 import { upcoming, type Upcoming } from '../period-rows.ts';
-import { sumOf } from '../proration.ts';
+import { sumOf } from '../changes/proration.ts';
 import {
   evolve,
   isDeclineToTell,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { repository } from '../../tools/source-files.ts';
+import { repository } from '../../../tools/source-files.ts';
 import { copied } from './plant.ts';
 
 const imported = /\b(?:from|import)\s*\(?\s*'(\.[^']+\.ts)'/g;

@@ -1,9 +1,9 @@
 // Kills nodes (SIGKILL) between two pieces of an export, and while its file is fetched. What a client gets is the whole file or an error.
 import { createHash } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { eventually, request, sandboxKey, startServer } from '../support/processes/program.ts';
-import { temporaryFolder } from '../support/database/test-cluster.ts';
-import { createTestDatabase } from '../support/database/test-database.ts';
+import { eventually, request, sandboxKey, startServer } from '../../support/processes/program.ts';
+import { temporaryFolder } from '../../support/database/test-cluster.ts';
+import { createTestDatabase } from '../../support/database/test-database.ts';
 
 /** Of a file that has several pieces, and more than a socket holds. */
 const invoices = 30_000;

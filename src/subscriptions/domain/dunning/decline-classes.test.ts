@@ -1,12 +1,12 @@
 // What follows a decline of each class: the retries, the end, and whether the next period is charged.
 import { expect, test } from 'vitest';
-import { declineClasses } from '../../acquiring/domain/decline-class.ts';
-import { laterBy, type Instant } from '../../clock.ts';
-import type { Currency } from '../../money.ts';
-import { Life, type Bank } from '../../../test/models/subscriptions/lived.ts';
-import type { ChargeEnding } from './charge-outcome.ts';
+import { declineClasses } from '../../../acquiring/domain/decline-class.ts';
+import { laterBy, type Instant } from '../../../clock.ts';
+import type { Currency } from '../../../money.ts';
+import { Life, type Bank } from '../../../../test/models/subscriptions/lived.ts';
+import type { ChargeEnding } from '../charge-outcome.ts';
 import { usualPolicy } from './dunning.ts';
-import { statusOf, type SubscriptionTerms } from './subscription.ts';
+import { statusOf, type SubscriptionTerms } from '../subscription.ts';
 
 const at = (text: string) => `${text}:00.000000Z` as Instant;
 const start = at('2027-02-04T12:00');

@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isTest, readSourceFiles, repository, type SourceFile } from '../../tools/source-files.ts';
-import { makeTemporaryFolder } from '../../tools/temporary-folders.ts';
+import { isTest, readSourceFiles, repository, type SourceFile } from '../../../tools/source-files.ts';
+import { makeTemporaryFolder } from '../../../tools/temporary-folders.ts';
 import { edited, locate } from './edits.ts';
-import type { PlantedFault } from './faults.ts';
+import type { PlantedFault } from '../faults.ts';
 
 type Sources = { readonly folder: string; remove(): void };
 

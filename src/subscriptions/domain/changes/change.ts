@@ -1,11 +1,11 @@
 // Other items or another time zone: from the next period, or now for the difference. A dearer change takes effect when it is paid.
-import { earliest, laterBy, type Instant } from '../../clock.ts';
-import { defined } from '../../defined.ts';
-import { accept, refuse, type Outcome } from '../../refusal.ts';
-import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
-import type { ChargeEnding } from './charge-outcome.ts';
-import { checkItems, decideZone, wrongPhase } from './commands.ts';
-import { linesOf, upcoming, type Upcoming } from './period-rows.ts';
+import { earliest, laterBy, type Instant } from '../../../clock.ts';
+import { defined } from '../../../defined.ts';
+import { accept, refuse, type Outcome } from '../../../refusal.ts';
+import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
+import type { ChargeEnding } from '../charge-outcome.ts';
+import { checkItems, decideZone, wrongPhase } from '../commands.ts';
+import { linesOf, upcoming, type Upcoming } from '../period-rows.ts';
 import { prorate, sumOf } from './proration.ts';
 import {
   evolveAll,
@@ -14,7 +14,7 @@ import {
   type PendingChange,
   type Subscription,
   type SubscriptionFact,
-} from './subscription.ts';
+} from '../subscription.ts';
 
 type Facts = readonly SubscriptionFact[];
 

@@ -1,7 +1,7 @@
 // A planted fault replaces tokens within a named declaration, wherever in the sources it is.
 // So files may move and lines may break elsewhere.
-import type { SourceFile } from '../../tools/source-files.ts';
-import { declarationsOf, nodesIn, treeOf } from '../../tools/mutants/syntax-tree.ts';
+import type { SourceFile } from '../../../tools/source-files.ts';
+import { declarationsOf, nodesIn, treeOf } from '../../../tools/mutants/syntax-tree.ts';
 
 export type Edit = {
   /** The function, constant or SQL function to change. */

@@ -1,11 +1,11 @@
 // Which dunning policy a subscription has. A period keeps the version of its first failure until the merchant moves the subscription.
-import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
-import { defined } from '../../defined.ts';
-import type { Retry } from '../../payments/domain/payer/payer.ts';
-import { localDayOf, offsetMsAt } from '../../retry-rules/domain/time-zones.ts';
-import { accept, type Outcome } from '../../refusal.ts';
-import { wrongPhase } from './commands.ts';
-import { hashOf } from './day-window.ts';
+import { epochMsOf, laterBy, type Instant } from '../../../clock.ts';
+import { defined } from '../../../defined.ts';
+import type { Retry } from '../../../payments/domain/payer/payer.ts';
+import { localDayOf, offsetMsAt } from '../../../retry-rules/domain/time-zones.ts';
+import { accept, type Outcome } from '../../../refusal.ts';
+import { wrongPhase } from '../commands.ts';
+import { hashOf } from '../day-window.ts';
 import { checkFits, givesUpAt, isHealedByTime, nextTryAt, type DunningPolicy } from './dunning.ts';
 import {
   policyNameOf,
@@ -14,7 +14,7 @@ import {
   type OpenPeriod,
   type Subscription,
   type SubscriptionFact,
-} from './subscription.ts';
+} from '../subscription.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,11 +1,14 @@
 // A node dies after each write and around each bank message of a charge that the service makes automatically. Another node continues: one
 // period, one invoice, one payment, one operation at the bank.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { notFinal } from '../../support/checks/ledger-check.ts';
-import { openFuse, startNode, type Node } from '../../support/service/nodes.ts';
-import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
-import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
-import { insufficientFunds } from '../../support/worlds/recurring.ts';
+import { notFinal } from '../../../support/checks/ledger-check.ts';
+import { openFuse, startNode, type Node } from '../../../support/service/nodes.ts';
+import {
+  subscriptionWorld,
+  type SubscriptionWorld,
+} from '../../../support/subscriptions/subscription-world.ts';
+import { startCustomerWorld, type CustomerWorld } from '../../../support/worlds/customer-world.ts';
+import { insufficientFunds } from '../../../support/worlds/recurring.ts';
 
 const pastTheLeaseMs = 61_000;
 /** Longer than a subscription waits for the end of a payment before it looks. */

@@ -1,14 +1,14 @@
 // kill -9 while payments are created, captured and refunded, with a bank in another process that stays.
 // Acknowledged payments exist, and the bank's report, the payments and the ledger agree.
 import { expect, onTestFinished, test } from 'vitest';
-import { readSandboxFacts } from '../../src/sandbox/sandbox-setup.ts';
-import { often } from '../support/service/campaign.ts';
-import { differences, readBook, notFinal } from '../support/checks/ledger-check.ts';
-import { cardBody, paymentResourcesUrl } from '../support/worlds/cards.ts';
-import { invoicesUrl, order } from '../support/worlds/invoices.ts';
-import { eventually, request, startBank, startServer, type Server } from '../support/processes/program.ts';
-import { temporaryFolder } from '../support/database/test-cluster.ts';
-import { createTestDatabase } from '../support/database/test-database.ts';
+import { readSandboxFacts } from '../../../src/sandbox/sandbox-setup.ts';
+import { often } from '../../support/service/campaign.ts';
+import { differences, readBook, notFinal } from '../../support/checks/ledger-check.ts';
+import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
+import { invoicesUrl, order } from '../../support/worlds/invoices.ts';
+import { eventually, request, startBank, startServer, type Server } from '../../support/processes/program.ts';
+import { temporaryFolder } from '../../support/database/test-cluster.ts';
+import { createTestDatabase } from '../../support/database/test-database.ts';
 
 const secret = 'a secret of the tests that is long enough';
 const clients = 8;

@@ -1,12 +1,12 @@
 // Which policy a subscription and its unpaid periods have.
 import { expect, test } from 'vitest';
-import type { Instant } from '../../clock.ts';
-import type { Currency } from '../../money.ts';
-import { Life } from '../../../test/models/subscriptions/lived.ts';
-import type { ChargeEnding } from './charge-outcome.ts';
+import type { Instant } from '../../../clock.ts';
+import type { Currency } from '../../../money.ts';
+import { Life } from '../../../../test/models/subscriptions/lived.ts';
+import type { ChargeEnding } from '../charge-outcome.ts';
 import type { DunningPolicy } from './dunning.ts';
 import { decideFollow, decideMove, isInTrial } from './policies.ts';
-import { policyOf, statusOf, type Subscription, type SubscriptionTerms } from './subscription.ts';
+import { policyOf, statusOf, type Subscription, type SubscriptionTerms } from '../subscription.ts';
 
 const at = (text: string) => `${text}:00.000000Z` as Instant;
 const start = at('2027-01-31T05:00');

@@ -1,12 +1,12 @@
 // When a failed charge of a subscription is tried again, and when Mandate gives up. A policy can only be slower than the rule packs.
-import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
-import { laterBy, type Instant } from '../../clock.ts';
-import { accept, refuse, type Outcome } from '../../refusal.ts';
-import { dateText } from '../../retry-rules/domain/calendar.ts';
-import type { Every } from '../../retry-rules/domain/periods.ts';
-import { packIdOf, packsInForce } from '../../retry-rules/domain/rule-packs.ts';
-import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
-import { momentOnDay, nextMoment, windowProblem, type DayWindow } from './day-window.ts';
+import type { DeclineClass } from '../../../acquiring/domain/decline-class.ts';
+import { laterBy, type Instant } from '../../../clock.ts';
+import { accept, refuse, type Outcome } from '../../../refusal.ts';
+import { dateText } from '../../../retry-rules/domain/calendar.ts';
+import type { Every } from '../../../retry-rules/domain/periods.ts';
+import { packIdOf, packsInForce } from '../../../retry-rules/domain/rule-packs.ts';
+import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
+import { momentOnDay, nextMoment, windowProblem, type DayWindow } from '../day-window.ts';
 
 /** Classes that time can heal. With the others, a try without the payer, the merchant or the operator is useless. */
 export const healedByTime = ['funds', 'vague', 'issuer', 'technical'] as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SourceFile } from '../../tools/source-files.ts';
+import type { SourceFile } from '../../../tools/source-files.ts';
 import { edited, locate, type Edit } from './edits.ts';
 
 const postings: SourceFile = {

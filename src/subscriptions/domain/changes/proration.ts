@@ -1,6 +1,6 @@
 // Parts of amounts. Each line is rounded once, and the last of several parts takes the rest.
-import { epochMsOf, type Instant } from '../../clock.ts';
-import { lineCostMinor, type CartLine } from '../../invoices/domain/invoice.ts';
+import { epochMsOf, type Instant } from '../../../clock.ts';
+import { lineCostMinor, type CartLine } from '../../../invoices/domain/invoice.ts';
 
 /** Rounded half up. */
 export function shareOf(amountMinor: bigint, part: bigint, whole: bigint): bigint {

@@ -1,7 +1,7 @@
 // When a failed charge is tried again, by the class of the decline, and which policies are refused.
 import { describe, expect, test } from 'vitest';
-import { declineClasses, type DeclineClass } from '../../acquiring/domain/decline-class.ts';
-import { laterBy, type Instant } from '../../clock.ts';
+import { declineClasses, type DeclineClass } from '../../../acquiring/domain/decline-class.ts';
+import { laterBy, type Instant } from '../../../clock.ts';
 import {
   checkFits,
   checkPolicy,

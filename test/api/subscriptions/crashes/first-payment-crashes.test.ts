@@ -1,10 +1,10 @@
 // A node dies after each write, and around each bank message, of the payment that starts a subscription. The merchant repeats the
 // request, and another node continues: one subscription with one period, one payment, one operation at the bank.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { notFinal } from '../../support/checks/ledger-check.ts';
-import { openFuse, startNode, type Node } from '../../support/service/nodes.ts';
-import { subscriptionsUrl, subscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
-import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import { notFinal } from '../../../support/checks/ledger-check.ts';
+import { openFuse, startNode, type Node } from '../../../support/service/nodes.ts';
+import { subscriptionsUrl, subscriptionWorld } from '../../../support/subscriptions/subscription-world.ts';
+import { startCustomerWorld, type CustomerWorld } from '../../../support/worlds/customer-world.ts';
 
 const pastTheLeaseMs = 61_000;
 /** Longer than a subscription that is incomplete waits for the end of a payment before it looks. */

@@ -1,7 +1,7 @@
 // Parts of amounts, to the last minor unit.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { laterBy, type Instant } from '../../clock.ts';
+import { laterBy, type Instant } from '../../../clock.ts';
 import { instalmentsOf, partOfLines, prorate, shareOf, sumOf } from './proration.ts';
 
 const period = {
