@@ -1,10 +1,9 @@
 // What the job runner runs: for each table with jobs, its key and the step of one row.
-import type { Instant } from '../clock.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { cardNeeds } from './card-needs.ts';
 import type { Cards } from '../cards/vault.ts';
 import { runCardJob } from '../cards/worker.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock, Instant } from '../clock.ts';
 import { runBindingJob, type BindingJobDeps } from '../customers/worker.ts';
 import { bankOfBinding, type StoredBinding } from '../customers/store/bindings.ts';
 import { standInFor as standInForBinding } from '../customers/domain/bank-operations.ts';

@@ -9,7 +9,6 @@ import {
   evolve,
   statusOf,
   type Change,
-  type OpenPeriod,
   type PendingChange,
   type Period,
   type Subscription,

@@ -206,38 +206,7 @@ returning series_id, party_id, version, changed_at
 select append_event('series', series_id, version, party_id, changed_at, $9::json) as version from changed;
 
 -- change_subscription
-with changed as (
-update subscription
-set version = version + json_array_length($1::json), changed_at = greatest(changed_at, $2::timestamptz), phase = $3::text,
-state = $4::json, wake_at = $5::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
-where subscription_id = $6::text and version = $7::int4
-returning subscription_id, party_id, version, changed_at
-), created as (
-insert into subscription_period (subscription_id, number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines,
-amount_minor, credit_minor, outcome, invoice_id)
-select $6::text, number, kind, "startsOn", "endsOn", "startsAt", "endsAt", "dueAt", lines, "amountMinor",
-"creditMinor", outcome, "invoiceId"
-from changed, json_to_recordset($8::json) as period (number int, kind text, "startsOn" text, "endsOn" text,
-"startsAt" timestamptz, "endsAt" timestamptz, "dueAt" timestamptz, lines json, "amountMinor" bigint,
-"creditMinor" bigint, outcome text, "invoiceId" text)
-), ended as (
-update subscription_period as period
-set outcome = entry.outcome, invoice_id = coalesce(entry."invoiceId", period.invoice_id)
-from changed, json_to_recordset($9::json) as entry (number int, outcome text, "invoiceId" text)
-where period.subscription_id = $6::text and period.number = entry.number
-), invoiced as (
-insert into subscription_invoice (invoice_id, subscription_id, number)
-select "invoiceId", $6::text, number
-from changed, (
-select number, "invoiceId" from json_to_recordset($8::json) as period (number int, "invoiceId" text)
-union all
-select number, "invoiceId" from json_to_recordset($9::json) as entry (number int, "invoiceId" text)
-union all
-select number, "invoiceId" from json_to_recordset($10::json) as entry (number int, "invoiceId" text)
-) as asked
-where "invoiceId" is not null
-)
-select append_events('subscription', subscription_id, version, party_id, changed_at, $1::json) as version from changed;
+select asker, version from change_subscriptions($1::json);
 
 -- claim_banks_to_watch
 update bank set checked_at = $1::timestamptz
@@ -1368,6 +1337,118 @@ returning json_build_array(clocked.subscription_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
 claimed.wake_at as leased_until, clocked.slot_group;
 
+-- claim_due_subscription_email
+with due as (
+select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
+returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_subscription_email_1
+with due as (
+select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
+returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_subscription_email_2
+with due as (
+select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
+returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_subscription_email_3
+with due as (
+select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
+returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_subscription_email_4
+with due as (
+select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
+returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_subscription_email_8
+with due as (
+select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
+returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
+-- claim_due_subscription_email_of_party
+with due as (
+select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce('', '') not in (select json_array_elements_text($3::json)))
+order by wake_at limit $4::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update subscription_email as claimed
+set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
+returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
+claimed.wake_at as leased_until, clocked.slot_group;
+
 -- claim_due_subscription_of_party
 with due as (
 select subscription_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription
@@ -1919,6 +2000,13 @@ on conflict (party_id, invoice_id, payment_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, outcome = excluded.outcome, payment_system = excluded.payment_system, decline_class = excluded.decline_class, bank_code = excluded.bank_code, number = excluded.number, days = excluded.days, local_hour = excluded.local_hour, policy = excluded.policy
 where copy.* is distinct from excluded.*;
 
+-- count_due_subscriptions
+select min(wake_at) filter (where wake_at <= $1::timestamptz) as oldest,
+count(*) filter (where wake_at <= $1::timestamptz + interval '1 hour') as in_1,
+count(*) filter (where wake_at <= $1::timestamptz + interval '6 hours') as in_6,
+count(*) filter (where wake_at <= $1::timestamptz + interval '24 hours') as in_24, count(*) as in_48
+from subscription where wake_at <= $1::timestamptz + interval '48 hours';
+
 -- count_limits_reset
 update limits_reset set resets = resets + 1;
 
@@ -1951,10 +2039,9 @@ and ($6::text is null or payment_id = $6::text)
 and ($7::text is null or refund_id = $7::text)
 and ($8::text is null or status = $8::text)
 and ($9::text is null or rrn = $9::text)
-and ($10::text is null or exists (
-select from search_payment as payment where payment.party_id = refund.party_id
-and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+and ($10::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
 ) as counted;
 
 -- count_refunds_by_invoice_id
@@ -1967,10 +2054,9 @@ and ($6::text is null or payment_id = $6::text)
 and ($7::text is null or refund_id = $7::text)
 and ($8::text is null or status = $8::text)
 and ($9::text is null or rrn = $9::text)
-and ($10::text is null or exists (
-select from search_payment as payment where payment.party_id = refund.party_id
-and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+and ($10::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
 ) as counted;
 
 -- count_refunds_by_rrn
@@ -1983,10 +2069,9 @@ and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
 and ($3::text is null or rrn = $3::text)
-and ($10::text is null or exists (
-select from search_payment as payment where payment.party_id = refund.party_id
-and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+and ($10::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
 ) as counted;
 
 -- count_refunds_by_time
@@ -1999,10 +2084,9 @@ and ($6::text is null or payment_id = $6::text)
 and ($7::text is null or refund_id = $7::text)
 and ($8::text is null or status = $8::text)
 and ($9::text is null or rrn = $9::text)
-and ($10::text is null or exists (
-select from search_payment as payment where payment.party_id = refund.party_id
-and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+and ($10::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
 ) as counted;
 
 -- count_retries
@@ -2186,9 +2270,11 @@ select 7 as ordinal, min(wake_at) as wake_at from destination where party_id = $
 union all
 select 8 as ordinal, min(wake_at) as wake_at from subscription where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 9 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
+select 9 as ordinal, min(wake_at) as wake_at from subscription_email where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 10 as ordinal, min(wake_at) as wake_at from export where party_id = $1::text and wake_at <= $2::timestamptz
+select 10 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 11 as ordinal, min(wake_at) as wake_at from export where party_id = $1::text and wake_at <= $2::timestamptz
 ) as due where wake_at is not null order by ordinal;
 
 -- end_charge
@@ -2242,6 +2328,8 @@ where aggregate_id = $3::text and operation = $4::text and state in ('begun', 'c
 
 -- end_export_run
 update export set as_of = $1::timestamptz, sha256 = $2::text, failure = $3::text, expires_at = $4::timestamptz,
+row_count = case when ($3::text)::text is null then row_count else 0 end,
+byte_count = case when ($3::text)::text is null then byte_count else 0 end,
 wake_at = $4::timestamptz, attempts = 0, stuck_reason = null
 where party_id = $5::text and export_id = $6::text and run = $7::int4 and expires_at is null
 returning export_id;
@@ -2312,6 +2400,12 @@ delete from waiting_refund using changed
 where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $19::text
 )
 select version, record_journal(changed.invoice_id, $20::text, changed.changed_at, $21::json) as journal from changed;
+
+-- end_subscription_email
+update subscription_email
+set status = $1::text, ended_at = $2::timestamptz, subject = $3::text, text_body = $4::text, html_body = $5::text,
+refusal = $6::text, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+where subscription_id = $7::text and email_id = $8::text and status = 'waiting';
 
 -- end_withdrawal
 with changed as (
@@ -2388,6 +2482,10 @@ where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_bu
 update subscription set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where subscription_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(subscription_id) as key;
 
+-- expedite_subscription_email
+update subscription_email set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where subscription_id = $2::json ->> 0 and email_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(subscription_id, email_id) as key;
+
 -- expedite_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
@@ -2448,6 +2546,12 @@ order by wake_at limit 1000;
 
 -- failing_subscription
 select json_build_array(subscription_id) as key, party_id, attempts, wake_at, stuck_reason from subscription
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_subscription_email
+select json_build_array(subscription_id, email_id) as key, party_id, attempts, wake_at, stuck_reason from subscription_email
 where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
 and stuck_reason is not null
 order by wake_at limit 1000;
@@ -3642,6 +3746,10 @@ returning subscription_id, party_id, version, changed_at
 )
 select append_event('subscription', subscription_id, version, party_id, changed_at, $14::json) as version from changed;
 
+-- insert_subscription_email
+insert into subscription_email (subscription_id, email_id, party_id, status, created_at, recipient, content, wake_at)
+values ($1::text, $2::text, $3::text, 'waiting', $4::timestamptz, $5::text, $6::json, $4::timestamptz);
+
 -- insert_wallet
 with changed as (
 insert into wallet (wallet_id, party_id, identity_id, name, currency, created_at, metadata, external_id)
@@ -3883,6 +3991,17 @@ where customer.customer_id = $1::text and customer.party_id = $2::text
 and customer.status <> 'deleted'
 for share of customer;
 
+-- lock_chargeable_customer_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, customer_id text, party_id text)
+cross join lateral (select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.shop_id as of_shop, series_id, contact_info,
+customer.active_binding_id is not null as is_ready
+from customer left join binding
+on binding.customer_id = customer.customer_id and binding.binding_id = customer.active_binding_id
+where customer.customer_id = asked.customer_id and customer.party_id = asked.party_id
+and customer.status <> 'deleted'
+for share of customer skip locked offset 0) as found;
+
 -- lock_consent_link
 select consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at from consent_link where consent_link_id = $1::text for update;
 
@@ -3908,6 +4027,13 @@ from search_position where set_config('enable_seqscan', 'off', true) = 'off' for
 select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
 (select settings from recurring_settings as wish
 where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text for update;
+
+-- lock_series_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, series_id text)
+cross join lateral (select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = asked.series_id for update skip locked offset 0) as found;
 
 -- lock_webhook_feed
 select seen, mismatch_since from webhook_feed for update skip locked;
@@ -3969,6 +4095,10 @@ where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::times
 -- mark_stuck_subscription
 update subscription set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
 where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
+
+-- mark_stuck_subscription_email
+update subscription_email set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where subscription_id = $3::json ->> 0 and email_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
 -- mark_stuck_withdrawal
 update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
@@ -4095,6 +4225,10 @@ where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null
 update subscription set wake_at = $1::timestamptz, stuck_reason = $2::text
 where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
+-- postpone_subscription_email
+update subscription_email set wake_at = $1::timestamptz, stuck_reason = $2::text
+where subscription_id = $3::json ->> 0 and email_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
 -- postpone_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = $2::text
 where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
@@ -4168,6 +4302,10 @@ where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null
 update subscription set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
 where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
+-- put_back_subscription_email
+update subscription_email set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
+where subscription_id = $3::json ->> 0 and email_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
 -- put_back_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
 where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
@@ -4202,6 +4340,18 @@ returning party_id, shop_id, bin;
 -- put_terminals_first
 update terminal set priority = case when bank_id = $1::text then $2::int4 else $2::int4 + 1 end
 where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
+
+-- read_accepted_delivery
+select exists (
+select from webhook_queue as queue cross join lateral (
+select from webhook_attempt
+where webhook_attempt.webhook_id = queue.webhook_id and webhook_attempt.aggregate_id = $1::text
+and position >= $2::int8 and status between 200 and 299
+and event_type in (select json_array_elements_text($3::json))
+limit 1
+) as accepted
+where queue.aggregate_id = $1::text
+) as accepted;
 
 -- read_active_card_of_customer
 select status, active_binding_id from customer where customer_id = $1::text;
@@ -4411,6 +4561,14 @@ where series_id = asked.series_id and invoice_id is distinct from asked.invoice_
 ) as others on true
 where series_id = asked.series_id offset 0) as found;
 
+-- read_chargeable_customer
+select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.shop_id as of_shop, series_id, contact_info,
+customer.active_binding_id is not null as is_ready
+from customer left join binding
+on binding.customer_id = customer.customer_id and binding.binding_id = customer.active_binding_id
+where customer.customer_id = $1::text and customer.party_id = $2::text
+and customer.status <> 'deleted';
+
 -- read_consent_link
 select consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at from consent_link where consent_link_id = $1::text;
 
@@ -4535,6 +4693,10 @@ select created_at from binding
 where card_fingerprint = $3::bytea and $4::int4 is not null and created_at > $5::timestamptz
 order by created_at desc offset $4::int4 - 1 limit 1
 ) as with_card;
+
+-- read_emails_of_subscription
+select subscription_id, email_id, party_id, status, created_at, recipient, content, ended_at, subject, text_body, html_body, refusal from subscription_email where subscription_id = $1::text
+order by created_at desc, email_id limit $2::int4;
 
 -- read_encrypted_card
 select party_id, purpose, retained_for, ciphertext, key_version from card where card_id = $1::text;
@@ -4803,10 +4965,9 @@ join invoice using (invoice_id)
 join event on aggregate_id = invoice_id and sequence = invoice.version;
 
 -- read_oldest_unseen_of_searches
-select created_at from event, search_position
-where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
-and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
-order by written_in limit 1;
+select created_at from event where aggregate in ('invoice', 'withdrawal')
+and written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_position)
+and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from search_position)) order by written_in limit 1;
 
 -- read_open_wallet_grants
 select grant_id, valid_until from payout_grant
@@ -4942,6 +5103,10 @@ select created_at, amount_minor, currency, is_retry from series_attempt
 where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text
 and (outcome = 'pending' or $4::bool and outcome in ('unsent', 'lost'));
 
+-- read_period_of_invoice
+select starts_on, ends_on from subscription_period
+where subscription_id = $1::text and invoice_id = $2::text;
+
 -- read_periods_of_subscription
 select number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines, amount_minor, credit_minor, outcome, invoice_id from subscription_period
 where subscription_id = $1::text and number < $2::int4 order by number desc limit $3::int4;
@@ -4987,10 +5152,9 @@ and ($6::text is null or payment_id = $6::text)
 and ($7::text is null or refund_id = $7::text)
 and ($8::text is null or status = $8::text)
 and ($9::text is null or rrn = $9::text)
-and ($10::text is null or exists (
-select from search_payment as payment where payment.party_id = refund.party_id
-and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-and payment.approval_code = $10::text))
+and ($10::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4;
 
@@ -5023,9 +5187,9 @@ select retained_for, valid_until from card where card_id = $1::text and is_retai
 
 -- read_search_freshness
 with unseen as materialized (
-select party_id, created_at, written_in from event, search_position
-where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
-and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
+select party_id, created_at, written_in from event where aggregate in ('invoice', 'withdrawal')
+and written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_position)
+and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from search_position))
 order by written_in limit 1000
 )
 select rebuild_after is not null or resum_from is not null as is_rebuilding,
@@ -5089,6 +5253,9 @@ select subscription_id, party_id, shop_id, customer_id, version, phase, terms, s
 select subscription.subscription_id, subscription.party_id, subscription.shop_id, subscription.customer_id, subscription.version, subscription.phase, subscription.terms, subscription.state, subscription.external_id, subscription.created_at, subscription.changed_at, claim.fingerprint as request_fingerprint
 from external_id as claim join subscription on subscription_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createSubscription' and claim.external_id = $2::text;
+
+-- read_subscription_email
+select subscription_id, email_id, party_id, status, created_at, recipient, content, ended_at, subject, text_body, html_body, refusal from subscription_email where subscription_id = $1::text and email_id = $2::text;
 
 -- read_subscription_key
 select subscription_id from subscription_key where party_id = $1::text and owner_id = $2::text and unique_key = $3::text;
@@ -5355,10 +5522,6 @@ where card_id = $3::text and attempts > 0;
 update series set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
 where series_id = $2::text and version = $3::int4;
 
--- reschedule_subscription
-update subscription set wake_at = $1::timestamptz, stuck_reason = null
-where subscription_id = $2::text and version = $3::int4;
-
 -- reschedule_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = null
 where withdrawal_id = $2::text and version = $3::int4 and stuck_at is null;
@@ -5367,7 +5530,9 @@ where withdrawal_id = $2::text and version = $3::int4 and stuck_at is null;
 update ledger_watermark set reached_at = '-infinity';
 
 -- rest_subscription
-update subscription set attempts = 0 where subscription_id = $1::text and version = $2::int4 and attempts > 0;
+update subscription set attempts = 0, stuck_reason = null,
+wake_at = case when wake_at = $1::timestamptz then $2::timestamptz else wake_at end
+where subscription_id = $3::text and version = $4::int4 and (attempts > 0 or wake_at = $1::timestamptz);
 
 -- resume_stuck_refunds
 update binding set wake_at = $1::timestamptz, attempts = 1, stuck_at = null, stuck_reason = null
@@ -5487,6 +5652,10 @@ where series_id = $2::json ->> 0 and stuck_at is not null returning json_build_a
 update subscription set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where subscription_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(subscription_id) as key;
 
+-- retry_stuck_subscription_email
+update subscription_email set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where subscription_id = $2::json ->> 0 and email_id = $2::json ->> 1 and stuck_at is not null returning json_build_array(subscription_id, email_id) as key;
+
 -- retry_stuck_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where withdrawal_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(withdrawal_id) as key;
@@ -5548,6 +5717,40 @@ returning aggregate_id;
 -- rewrap_data_key
 update data_key set wrapped = $1::bytea, master_key_id = $2::text
 where purpose = $3::text and key_version = $4::int4;
+
+-- search_invoices_by_approval_code
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $3::text) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($18::text is null or customer_id = $18::text)
+and ($19::text is null or email = $19::text)
+and ($20::text is null or ip = $20::text)
+and ($21::text is null or fingerprint = $21::text)
+and ($22::text is null or first6 = $22::text)
+and ($23::text is null or last4 = $23::text)
+and ($24::text is null or payment_system = $24::text)
+and ($25::text is null or rrn = $25::text)
+and ($3::text is null or approval_code = $3::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_customer_id
 with found as materialized (
@@ -5649,6 +5852,40 @@ order by created_at desc, invoice_id desc limit $26::int4
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
+-- search_invoices_by_fingerprint
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.fingerprint = $3::text and md5(payment.fingerprint) = md5($3::text)) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($18::text is null or customer_id = $18::text)
+and ($19::text is null or email = $19::text)
+and ($20::text is null or ip = $20::text)
+and ($3::text is null or fingerprint = $3::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
 -- search_invoices_by_invoice_id
 with found as materialized (
 select created_at, invoice_id from search_invoice as invoice
@@ -5673,6 +5910,74 @@ and ($19::text is null or ip = $19::text)
 and ($20::text is null or fingerprint = $20::text)
 and ($21::text is null or first6 = $21::text)
 and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_ip
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.ip = $3::text) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($18::text is null or customer_id = $18::text)
+and ($19::text is null or email = $19::text)
+and ($3::text is null or ip = $3::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_last4
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.last4 = $3::text) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($18::text is null or customer_id = $18::text)
+and ($19::text is null or email = $19::text)
+and ($20::text is null or ip = $20::text)
+and ($21::text is null or fingerprint = $21::text)
+and ($22::text is null or first6 = $22::text)
+and ($3::text is null or last4 = $3::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
@@ -5746,6 +6051,33 @@ order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
+
+-- search_payments_by_approval_code
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and approval_code = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or last4 = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($3::text is null or approval_code = $3::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_customer_id
 with found as materialized (
@@ -5828,6 +6160,33 @@ order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
+-- search_payments_by_fingerprint
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and fingerprint = $3::text and md5(fingerprint) = md5($3::text) and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($3::text is null or fingerprint = $3::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
 -- search_payments_by_invoice_id
 with found as materialized (
 select created_at, invoice_id, payment_id from search_payment
@@ -5847,6 +6206,60 @@ and ($17::text is null or ip = $17::text)
 and ($18::text is null or fingerprint = $18::text)
 and ($19::text is null or first6 = $19::text)
 and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_ip
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and ip = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($3::text is null or ip = $3::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_last4
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and last4 = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($3::text is null or last4 = $3::text)
 and ($21::text is null or payment_system = $21::text)
 and ($22::text is null or rrn = $22::text)
 and ($23::text is null or approval_code = $23::text)
@@ -5919,10 +6332,9 @@ and ($6::text is null or payment_id = $6::text)
 and ($7::text is null or refund_id = $7::text)
 and ($8::text is null or status = $8::text)
 and ($9::text is null or rrn = $9::text)
-and ($10::text is null or exists (
-select from search_payment as payment where payment.party_id = refund.party_id
-and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-and payment.approval_code = $10::text))
+and ($10::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
@@ -5941,10 +6353,9 @@ and ($6::text is null or payment_id = $6::text)
 and ($7::text is null or refund_id = $7::text)
 and ($8::text is null or status = $8::text)
 and ($9::text is null or rrn = $9::text)
-and ($10::text is null or exists (
-select from search_payment as payment where payment.party_id = refund.party_id
-and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-and payment.approval_code = $10::text))
+and ($10::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
@@ -5963,10 +6374,9 @@ and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
 and ($3::text is null or rrn = $3::text)
-and ($10::text is null or exists (
-select from search_payment as payment where payment.party_id = refund.party_id
-and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-and payment.approval_code = $10::text))
+and ($10::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
@@ -5985,10 +6395,9 @@ and ($6::text is null or payment_id = $6::text)
 and ($7::text is null or refund_id = $7::text)
 and ($8::text is null or status = $8::text)
 and ($9::text is null or rrn = $9::text)
-and ($10::text is null or exists (
-select from search_payment as payment where payment.party_id = refund.party_id
-and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-and payment.approval_code = $10::text))
+and ($10::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
@@ -6200,6 +6609,10 @@ where stuck_at is not null order by stuck_at limit 1000;
 
 -- stuck_subscription
 select json_build_array(subscription_id) as key, party_id, stuck_at, stuck_reason from subscription
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_subscription_email
+select json_build_array(subscription_id, email_id) as key, party_id, stuck_at, stuck_reason from subscription_email
 where stuck_at is not null order by stuck_at limit 1000;
 
 -- stuck_withdrawal
@@ -6425,7 +6838,7 @@ order by created_at, invoice_id, payment_id, refund_id limit 1
 where payment.invoice_id = first.invoice_id and payment.payment_id = first.payment_id;
 
 -- wake_subscription
-update subscription set wake_at = $1::timestamptz where subscription_id = $2::text and wake_at > $1::timestamptz;
+select asker, is_claimed from wake_subscriptions($1::json);
 
 -- want_cancel
 update payment set version = version + 1, state = $1::json,
