@@ -90,16 +90,7 @@ export async function writeFacts(
   // A payment locks the series of its card first, and then its invoice.
   for (const invoiceId of endedObligations(before.subscription, facts))
     await endObligation(tx, { partyId: after.terms.partyId, invoiceId }, charging, now);
-  let isPaying = false;
-  const { firstInvoice, partyId } = after.terms;
-  // The payer can no longer start it with a payment.
-  if (firstInvoice && before.subscription.phase === 'incomplete' && after.phase === 'ended')
-    isPaying = !(await rescindInvoice(
-      tx,
-      { partyId, invoiceId: firstInvoice.id },
-      'subscription ended',
-      now,
-    ));
+  let isPaying = await isStarting(tx, before.subscription, after, now);
   const { change, open, missed } = before.subscription;
   const periods = [...open, ...missed];
   for (const fact of facts) {
@@ -125,6 +116,18 @@ export async function writeFacts(
     }
   }
   return isPaying ? { ...written, isPaying } : written;
+}
+
+/** The payer can no longer start it with a payment, unless they pay just now. */
+async function isStarting(
+  tx: Database,
+  before: Subscription,
+  { terms: { partyId, firstInvoice }, phase }: Subscription,
+  now: Instant,
+): Promise<boolean> {
+  if (!firstInvoice || before.phase !== 'incomplete' || phase !== 'ended') return false;
+  const invoice = { partyId, invoiceId: firstInvoice.id };
+  return !(await rescindInvoice(tx, invoice, 'subscription ended', now));
 }
 
 /** Why the invoice of a period is to be paid no more. */

@@ -28,7 +28,7 @@ export type BackgroundWork = ReturnType<typeof openBackgroundWork>;
 export function openBackgroundWork(foundation: Foundation, modules: Modules, publicUrl: () => string) {
   const { config, ports, log, database, keyring } = foundation;
   const { clock } = ports;
-  const { banks, charging, livemode, merchants, payerAttempts, payerEmails, tokens } = modules;
+  const { banks, charging, livemode, merchants, payerEmails } = modules;
   const ledger = monitorLedger(database, log, everyInvariant);
   const awayReport = openAwayReport({ db: database, clock, away: banks.away });
   const bankWatch = watchBanks({
@@ -60,15 +60,7 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
       run: (table, key, now, row) => jobs.run(table, key, now, row),
       wake: () => jobs.wake(),
       exports: { keys: keyring, sources: modules.exports.sources, isStopping: () => jobs.isStopping() },
-      subscriptions: {
-        ids: ports.ids,
-        merchants,
-        customers,
-        payerAttempts,
-        payerEmails,
-        tokens,
-        isAcknowledged,
-      },
+      subscriptions: subscriptionParts(ports, modules),
     }),
     periodicTasks: periodicTasks(foundation, modules, { awayReport, bankWatch, ledger, learn }),
     countJobRun: modules.metrics.countJobRun,
@@ -77,6 +69,13 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
   const webhooks = openDeliveries(foundation, modules);
   const search = openSearchReader({ db: database, log });
   return { jobs, webhooks, search, bankWatch, ledger, awayReport, learnAbilities: learn };
+}
+
+function subscriptionParts(
+  { ids }: Pick<Foundation['ports'], 'ids'>,
+  { merchants, payerAttempts, payerEmails, tokens }: Modules,
+) {
+  return { ids, merchants, customers, payerAttempts, payerEmails, tokens, isAcknowledged };
 }
 
 /** By a receiver of the merchant. */

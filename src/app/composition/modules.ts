@@ -43,6 +43,20 @@ export type Modules = ReturnType<typeof openModules>;
 /** By what is kept of a number outside the vault. */
 const testMasks: ReadonlySet<string> = new Set(testCards.map(({ number }) => maskOf(number)));
 
+/** In emails about subscriptions. Their secrets are not stored before an email is written. */
+function emailLinks({
+  tokens,
+  ...links
+}: Parameters<typeof payerLinkOf>[0] & { readonly tokens: ReturnType<typeof accessTokens> }) {
+  return {
+    pageUrlOf: (subscriptionId: string, now: Instant) => payerLinkOf(links, subscriptionId, now).url,
+    payUrlOf({ partyId, invoiceId }: { readonly partyId: string; readonly invoiceId: string }) {
+      const token = tokens.issue({ kind: 'invoice', entityId: invoiceId, partyId });
+      return checkoutLinkOf(links.publicUrl(), { invoiceId, token });
+    },
+  };
+}
+
 export function openModules(foundation: Foundation, publicUrl: () => string) {
   const { config, ports, database, keyring, vault } = foundation;
   const { clock } = ports;
@@ -78,14 +92,7 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
     tokens,
     linkSecrets,
     payerEmails: openPayerEmails({ consents, sendsEmail }),
-    emailLinks: {
-      pageUrlOf: (subscriptionId: string, now: Instant) =>
-        payerLinkOf({ linkSecrets, publicUrl }, subscriptionId, now).url,
-      payUrlOf: ({ partyId, invoiceId }: { partyId: string; invoiceId: string }) => {
-        const token = tokens.issue({ kind: 'invoice', entityId: invoiceId, partyId });
-        return checkoutLinkOf(publicUrl(), { invoiceId, token });
-      },
-    },
+    emailLinks: emailLinks({ linkSecrets, publicUrl, tokens }),
     templateTokens: openTemplateTokens({ lookups, keyring }),
     merchants,
     answers: idempotency(database, keyring),

@@ -91,9 +91,28 @@ function addShopCommands(shop: MandateCommand): void {
   }
 }
 
+function yesOrNo(flags: string, meaning: string): Option {
+  return new Option(flags, meaning).choices(['yes', 'no']);
+}
+
+function subscriptionOptions(): Option[] {
+  return [
+    yesOrNo('--pause-by-payer <yes|no>', 'payers may pause their subscription; yes by default'),
+    yesOrNo('--new-card-by-payer <yes|no>', 'payers may change the card; yes by default'),
+    new Option(
+      '--announce-each <hours>',
+      'announce every charge of a subscription so long before; 0 for those that need it',
+    ),
+    new Option('--subscription-emails <who>', 'who writes to payers about subscriptions').choices([
+      'service',
+      'merchant',
+    ]),
+    yesOrNo('--charge-unannounced <yes|no>', 'charge also if an announcement has not reached the payer'),
+  ];
+}
+
 function addRecurringSettings(shop: MandateCommand): void {
-  const yesOrNo = (flags: string, meaning: string) => new Option(flags, meaning).choices(['yes', 'no']);
-  shop
+  const recurring = shop
     .subcommand('recurring', {
       summary: 'Show or change settings for recurring charges',
       details: 'It prints the settings as JSON. Options that are not given stay as they are.',
@@ -125,23 +144,9 @@ function addRecurringSettings(shop: MandateCommand): void {
     .addOption(yesOrNo('--enforce-amount <yes|no>', 'the amounts of consents from before 0.3.0 bind too'))
     .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge six months after the last one'))
     .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'save no card without evidence of consent'))
-    .addOption(yesOrNo('--needs-api-key <yes|no>', 'refuse charges without the payer by access token'))
-    .addOption(yesOrNo('--pause-by-payer <yes|no>', 'payers may pause their subscription; yes by default'))
-    .addOption(yesOrNo('--new-card-by-payer <yes|no>', 'payers may change the card; yes by default'))
-    .option(
-      '--announce-each <hours>',
-      'announce every charge of a subscription so long before; 0 for those that need it',
-    )
-    .addOption(
-      new Option('--subscription-emails <who>', 'who writes to payers about subscriptions').choices([
-        'service',
-        'merchant',
-      ]),
-    )
-    .addOption(
-      yesOrNo('--charge-unannounced <yes|no>', 'charge also if an announcement has not reached the payer'),
-    )
-    .action(async (id: string, options) => (await import('./recurring.ts')).setRecurring(id, options));
+    .addOption(yesOrNo('--needs-api-key <yes|no>', 'refuse charges without the payer by access token'));
+  for (const option of subscriptionOptions()) recurring.addOption(option);
+  recurring.action(async (id: string, options) => (await import('./recurring.ts')).setRecurring(id, options));
 }
 
 function addRefundCommands(shop: MandateCommand): void {

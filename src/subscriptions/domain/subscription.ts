@@ -533,11 +533,8 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
       return { ...rest, charges: [] };
     }
     case 'items_scheduled':
-      return { ...before, scheduledItems: fact.items };
-    case 'items_unscheduled': {
-      const { scheduledItems: _, ...rest } = before;
-      return rest;
-    }
+    case 'items_unscheduled':
+      return withScheduled(before, fact.type === 'items_scheduled' ? fact.items : undefined);
     case 'change_charge_started':
     case 'change_charge_failed':
       return afterChangeCharge(before, fact, now);
@@ -555,6 +552,11 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     default:
       return afterPeriodFact(before, fact, now);
   }
+}
+
+function withScheduled(before: Subscription, items: readonly Item[] | undefined): Subscription {
+  const { scheduledItems: _, ...rest } = before;
+  return { ...rest, ...defined({ scheduledItems: items }) };
 }
 
 type ChangeFact = Extract<LaterFact, { type: 'change_started' | 'change_dropped' | 'items_changed' }>;
