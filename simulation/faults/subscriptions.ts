@@ -97,9 +97,14 @@ export const faultsOfSubscriptions: Faults = {
     does: 'A change of a subscription overwrites another one that was written meanwhile.',
     edits: [
       {
-        within: 'changeSubscription',
-        replace: 'where subscription_id = :subscription_id and version = :version',
-        by: 'where subscription_id = :subscription_id and :version > 0',
+        within: 'lock_subscription',
+        replace: 'and version = of_version for no key update;',
+        by: 'for no key update;',
+      },
+      {
+        within: 'lock_subscription',
+        replace: 'and version = of_version for no key update skip locked;',
+        by: 'for no key update skip locked;',
       },
     ],
   },

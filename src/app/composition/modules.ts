@@ -8,6 +8,7 @@ import type { BindingRules } from '../../customers/domain/commands.ts';
 import { loadInvoice } from '../../invoices/store/invoices.ts';
 import { openTemplateTokens } from '../../invoices/template-tokens.ts';
 import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { livemodeOf } from '../../livemode.ts';
 import type { AcceptedNetworks } from '../../merchants/domain/accepted-networks.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
@@ -43,6 +44,13 @@ export type Modules = ReturnType<typeof openModules>;
 /** By what is kept of a number outside the vault. */
 const testMasks: ReadonlySet<string> = new Set(testCards.map(({ number }) => maskOf(number)));
 
+async function boughtWith(lookups: Pick<Database, 'run'>, invoiceId: string) {
+  const { product, subscriptionId } = (await loadInvoice(lookups, invoiceId)) ?? {};
+  const period =
+    subscriptionId === undefined ? undefined : await findPeriodOf(lookups, subscriptionId, invoiceId);
+  return defined({ product, period });
+}
+
 /** In emails about subscriptions. Their secrets are not stored before an email is written. */
 function emailLinks({
   tokens,
@@ -73,12 +81,7 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
   const linkSecrets = openLinkSecrets(keyring);
   const receipts = openReceipts({
     merchants,
-    async boughtWith(invoiceId) {
-      const { product, subscriptionId } = (await loadInvoice(lookups, invoiceId)) ?? {};
-      const period =
-        subscriptionId === undefined ? undefined : await findPeriodOf(lookups, subscriptionId, invoiceId);
-      return defined({ product, period });
-    },
+    boughtWith: (invoiceId) => boughtWith(lookups, invoiceId),
     revokeUrlOf: (seriesId) => revokeUrlOf(publicUrl(), seriesId, linkSecrets.secretOf('withdraw', seriesId)),
     sendsEmail,
   });

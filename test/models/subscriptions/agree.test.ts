@@ -25,7 +25,7 @@ test('half a minor unit of what is left after a pause is rounded up', () => {
   const acts: Act[] = [
     { at: 1_809_045_180_007_000, does: 'pause', forgives: true, resumesAt: 1_812_859_200_000_000 },
   ];
-  const { anchorDay: _, periods: __, ...drawn } = planFrom(1_019_258);
+  const { anchorDay: _, periods: __, firstPayment: ___, ...drawn } = planFrom(1_019_258);
   // 21 of 30 days, of 2,595.
   const plan: Plan = {
     ...drawn,
