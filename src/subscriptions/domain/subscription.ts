@@ -500,6 +500,10 @@ function withoutPause({ pause: _, ...rest }: Subscription): Subscription {
   return rest;
 }
 
+function withoutEnd({ endsAfter: _, ...rest }: Subscription): Subscription {
+  return rest;
+}
+
 type LaterFact = Exclude<SubscriptionFact, { type: 'subscription_created' }>;
 
 function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscription {
@@ -514,12 +518,10 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
       return withOpen(before, fact.number, (period) => ({ ...untried(period), outcome: 'unpaid' }));
     case 'end_scheduled':
       return { ...before, endsAfter: { number: fact.afterNumber, reason: fact.reason } };
-    case 'end_taken_back': {
-      const { endsAfter: _, ...rest } = before;
-      return rest;
-    }
+    case 'end_taken_back':
+      return withoutEnd(before);
     case 'subscription_ended': {
-      const { endsAfter: _, scheduledItems: __, ...rest } = withoutPause(before);
+      const { scheduledItems: _, ...rest } = withoutEnd(withoutPause(before));
       return { ...rest, endedFor: fact.reason };
     }
     case 'zone_changed':
