@@ -48,7 +48,7 @@ test('a trial is confirmed and announced, then charged', async () => {
   expect(confirmation?.text_body).toMatch(
     /Trial: until .*\nPrice: RUB 499\.00, every month\nValid: until cancelled/,
   );
-  expect(confirmation?.text_body).toMatch(/To cancel: open http\S+\/recurring\/withdraw\//);
+  expect(confirmation?.text_body).toMatch(/To cancel: open http\S+\/subscription\/\w+\/\d+\./);
   await daysLater(24, merchant);
   expect(await kindsOf(id)).toEqual(['started kept', 'announced kept']);
   expect(await outcomesOf(merchant, id)).toEqual(['trial paid']);
@@ -91,7 +91,7 @@ test('a decline leads to emails on their days, in the language of the shop', asy
     ['started', 'declined', 'reminder', 'reminder', 'lastWarning', 'ended'].map((kind) => `${kind} kept`),
   );
   const [, declined] = await emailsOf(id);
-  expect(declined?.subject).toBe('Платёж отклонён: Test shop');
+  expect(declined?.subject).toBe('Платёж отклонён: TEST');
   expect(declined?.text_body).toMatch(/Чтобы оплатить: откройте http\S+\/checkout\?invoiceID=/);
 });
 

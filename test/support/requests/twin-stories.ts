@@ -347,7 +347,7 @@ function idOf(body: any): unknown {
 
 /** IDs of all kinds, what is random or follows from an ID, and the bank's numbers. */
 const secretName =
-  /^(id|(?!external)\w+ID|token|payload|authData|signingSecret|\w*(Token|Session|[kK]ey)|rrn|reference|approvalCode|nextActionAt|dueAt)$/;
+  /^(id|(?!external)\w+ID|token|payload|authData|signingSecret|\w*(Token|Session|[kK]ey)|rrn|reference|approvalCode|nextActionAt|dueAt|chargeAt)$/;
 
 function collectSecrets(value: unknown, secrets: Set<string>): void {
   if (typeof value !== 'object' || value === null) return;
@@ -368,6 +368,7 @@ function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
       .replace(/[\w+/=-]{14,}/g, (word) => (/\d/.test(word) || word.length >= 40 ? '#' : word))
       .replace(/"(durationMs|reference|approvalCode|made_by|bytes|byte_count)":("[^"]*"|\d+)/g, '"$1":"#"')
       .replace(/^(subscription .*"wake_at":)"[^"]*"/, '$1"#"')
+      .replace(/"chargeAt":"[^"]*"/g, '"chargeAt":"#"')
       .replace(/"(SIM\.|ds-)\d+"/g, '"$1#"')
       // In the words of a timeline.
       .replace(/\b(reference|approval code) \d+/g, '$1 #')

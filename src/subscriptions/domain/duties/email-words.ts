@@ -106,7 +106,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     charges: (count) => (count === 1 ? 'one charge' : `${count} charges`),
     open: (url) => `open ${url}`,
     payButton: 'Pay now',
-    cancelButton: 'End recurring charges',
+    cancelButton: 'My subscription',
   },
   ru: {
     headings: {
@@ -173,6 +173,6 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     charges: (count) => `списаний: ${count}`,
     open: (url) => `откройте ${url}`,
     payButton: 'Оплатить',
-    cancelButton: 'Прекратить списания',
+    cancelButton: 'Моя подписка',
   },
 };
