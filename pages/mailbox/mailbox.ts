@@ -4,8 +4,8 @@ import { ordersOfThisBrowser } from '../demo/orders.ts';
 import { existing, h } from '../docs/elements.ts';
 
 type Email = {
+  id: string;
   invoiceID: string;
-  paymentID: string;
   createdAt: string;
   to: string;
   status: 'waiting' | 'kept' | 'sent' | 'refused';
@@ -31,12 +31,12 @@ async function poll(): Promise<void> {
   if (orders.length === 0) return;
   const response = await fetch(`demo/letters?orders=${orders.join(',')}`).catch(() => undefined);
   const emails = response?.ok ? ((await response.json()) as Email[]) : [];
-  const written = emails.filter((email) => email.text !== undefined && !shown.has(nameOf(email)));
+  const written = emails.filter((email) => email.text !== undefined && !shown.has(email.id));
   for (const email of written.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))) add(email);
 }
 
 function add(email: Email): void {
-  shown.add(nameOf(email));
+  shown.add(email.id);
   existing('none', HTMLElement).hidden = true;
   const button: HTMLButtonElement = h(
     'button',
@@ -54,16 +54,12 @@ function open(email: Email, button: HTMLButtonElement): void {
   existing('subject', HTMLElement).textContent = email.subject ?? '';
   existing('about', HTMLElement).textContent = `To ${email.to}, ${timeOf(email)}: ${meanings[email.status]}.`;
   existing('text', HTMLElement).textContent = email.text ?? '';
-  const src = `demo/letters/${nameOf(email)}`;
+  const src = `demo/letters/${email.invoiceID}/${email.id}`;
   // A new frame each time, so that the browser's Back button leaves the mailbox.
   existing('frame', HTMLElement).replaceChildren(
     h('iframe', { id: 'email', title: 'The email', sandbox, src }),
   );
   existing('opened', HTMLElement).hidden = false;
-}
-
-function nameOf({ invoiceID, paymentID }: Email): string {
-  return `${invoiceID}/${paymentID}`;
 }
 
 function timeOf({ createdAt }: Email): string {

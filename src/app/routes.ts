@@ -81,7 +81,6 @@ import {
   listRecurringEvents,
   withdrawConsent,
 } from '../payments/api/recurring-of-payment.ts';
-import { listOutbox } from '../receipts/api/list-outbox.ts';
 import {
   cancelSubscription,
   pauseSubscription,
@@ -96,6 +95,7 @@ import {
 } from '../subscriptions/api/change-items.ts';
 import { createSubscriptionLink } from '../subscriptions/api/create-subscription-link.ts';
 import { createSubscription } from '../subscriptions/api/create-subscription.ts';
+import { listOutbox } from '../subscriptions/api/list-outbox.ts';
 import {
   getDunningPolicy,
   listDunningPolicies,

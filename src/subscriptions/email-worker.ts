@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
 import { isMailAddress } from '../platform/mail/mail-settings.ts';
-import { writeEmail, type SubscriptionEmail } from './domain/duties/email-text.ts';
+import { messageIdOf, writeEmail, type SubscriptionEmail } from './domain/duties/email-text.ts';
 import { findEmail, storeEmailEnd } from './store/subscription-emails.ts';
 import { claimToWake } from './store/subscriptions.ts';
 
@@ -56,13 +56,13 @@ async function writtenEmail(
 }
 
 async function send(
-  { subscriptionId, emailId, createdAt, recipient: to }: SubscriptionEmail,
+  email: SubscriptionEmail,
   written: NonNullable<SubscriptionEmail['written']>,
   mailServer: MailServer | undefined,
 ): Promise<Pick<SubscriptionEmail, 'status' | 'refusal'>> {
+  const { createdAt, recipient: to } = email;
   if (!mailServer) return { status: 'kept' };
   if (!isMailAddress(to)) return { status: 'refused', refusal: 'no address mail can go to' };
-  const id = `subscription.${subscriptionId}.${emailId}`;
-  const answer = await mailServer.send({ id, at: createdAt, to, ...written });
+  const answer = await mailServer.send({ id: messageIdOf(email), at: createdAt, to, ...written });
   return 'refused' in answer ? { status: 'refused', refusal: answer.refused } : { status: 'sent' };
 }

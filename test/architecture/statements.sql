@@ -5263,6 +5263,11 @@ select subscription_id from subscription_key where party_id = $1::text and owner
 -- read_subscription_of_invoice
 select subscription_id, number from subscription_invoice where invoice_id = $1::text;
 
+-- read_subscription_outbox
+select subscription_id, email_id, party_id, status, created_at, recipient, content, ended_at, subject, text_body, html_body, refusal from subscription_email
+where party_id = $1::text and ($2::text is null or content ->> 'invoiceId' = $2::text)
+order by created_at desc, subscription_id, email_id limit $3::int4;
+
 -- read_subscription_together
 select asker, found.*
 from json_to_recordset($1::json) as asked (asker int4, subscription_id text)

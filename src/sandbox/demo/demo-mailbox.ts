@@ -3,8 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 
 type PayerEmail = {
-  readonly invoiceID: string;
-  readonly paymentID: string;
+  readonly id: string;
   readonly html?: string;
 };
 
@@ -36,12 +35,12 @@ export function addDemoMailbox(
     return reply.send(emails.flat().map(({ html: _, ...email }) => email));
   });
 
-  app.get<{ Params: { order: string; payment: string } }>(
-    '/demo/letters/:order/:payment',
+  app.get<{ Params: { order: string; email: string } }>(
+    '/demo/letters/:order/:email',
     async (request, reply) => {
       request.operation = 'demo';
-      const { order, payment } = request.params;
-      const found = (await emailsOf(order)).find(({ paymentID }) => paymentID === payment);
+      const { order, email } = request.params;
+      const found = (await emailsOf(order)).find(({ id }) => id === email);
       if (found?.html === undefined) return reply.code(404).send({ message: 'Not found' });
       return reply
         .header('Content-Security-Policy', emailPolicy)

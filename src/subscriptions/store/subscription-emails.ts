@@ -90,6 +90,15 @@ const readEmails = statement({
          order by created_at desc, email_id limit :limit`,
 });
 
+const readOutbox = statement({
+  name: 'read_subscription_outbox',
+  parameters: { party_id: 'text', invoice_id: 'text?', limit: 'int4' },
+  row: columns,
+  text: `select ${columnList(columns)} from subscription_email
+         where party_id = :party_id and (:invoice_id is null or content ->> 'invoiceId' = :invoice_id)
+         order by created_at desc, subscription_id, email_id limit :limit`,
+});
+
 /** A second node that ends the same email changes nothing. */
 const endEmail = statement({
   name: 'end_subscription_email',
@@ -136,6 +145,15 @@ export async function findEmails(
   limit: number,
 ): Promise<SubscriptionEmail[]> {
   const rows = await db.run(readEmails, { subscription_id: subscriptionId, limit });
+  return rows.map(emailFromRow);
+}
+
+/** Newest first. */
+export async function findSubscriptionOutbox(
+  db: Database,
+  { partyId, invoiceId, limit }: { partyId: string; invoiceId: string | undefined; limit: number },
+): Promise<SubscriptionEmail[]> {
+  const rows = await db.run(readOutbox, { party_id: partyId, invoice_id: invoiceId ?? null, limit });
   return rows.map(emailFromRow);
 }
 

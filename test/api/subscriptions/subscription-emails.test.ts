@@ -107,3 +107,34 @@ test('a year has few emails, and each is written once', async () => {
   // The next charge may have been announced already.
   expect([paid - 1, paid]).toContain(kinds.filter((kind) => kind === 'announced kept').length);
 });
+
+test('the outbox of the sandbox shows them with the receipts, newest first', async () => {
+  const merchant = await world.createMerchant();
+  await set(merchant, { duties: { announceEachHours: 24 } });
+  const id = await started({ trialDays: 5 }, merchant);
+  await daysLater(38, merchant);
+  const outbox = async (query = '', by = merchant): Promise<any[]> =>
+    (await subscriptions.call(by, 'GET', `/sandbox/outbox${query}`)).body;
+  const all = await outbox();
+  expect(all.map(({ kind }) => kind)).toEqual(['receipt', 'announced', 'receipt', 'announced', 'started']);
+  const [next] = all;
+  expect(next).toMatchObject({ status: 'kept', text: expect.stringContaining('RUB 499.00') });
+  expect(all.at(-1)).toMatchObject({
+    id: expect.stringMatching(new RegExp(`^subscription\\.${id}\\.\\d+\\.started$`)),
+    subscriptionID: id,
+    to: 'payer@example.com',
+    status: 'kept',
+    endedAt: expect.any(String),
+    text: expect.stringContaining('To cancel: open http'),
+  });
+  expect(await outbox('?limit=1')).toEqual([next]);
+  expect(await outbox('', await world.createMerchant())).toEqual([]);
+});
+
+test('the outbox of an unpaid invoice has the emails that ask for its payment', async () => {
+  const merchant = await world.createMerchant();
+  const id = await started({ items: [{ product: 'Tea', price: insufficientFunds }] }, merchant);
+  const [{ invoiceID }] = await subscriptions.periods(merchant, id);
+  const { body } = await subscriptions.call(merchant, 'GET', `/sandbox/outbox?invoiceID=${invoiceID}`);
+  expect(body).toMatchObject([{ kind: 'declined', subscriptionID: id, invoiceID, status: 'kept' }]);
+});

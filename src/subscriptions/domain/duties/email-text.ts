@@ -49,6 +49,14 @@ export function emailIdOf(version: number, kind: EmailKind): string {
   return `${version}.${kind}`;
 }
 
+/** Equal for every attempt. */
+export function messageIdOf({
+  subscriptionId,
+  emailId,
+}: Pick<SubscriptionEmail, 'subscriptionId' | 'emailId'>): string {
+  return `subscription.${subscriptionId}.${emailId}`;
+}
+
 export function writeEmail(content: EmailContent, frame: EmailFrame): Receipt {
   const { language, kind } = content;
   const words = emailWords[language];
