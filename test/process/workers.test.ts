@@ -102,3 +102,10 @@ test('ends with the code of its workers when none is left', async () => {
   const environment = { MANDATE_DATA: folder, WORKERS: '2', DATABASE_URL: 'postgresql://127.0.0.1:1/none' };
   await expect(startServer(environment)).rejects.toThrow(/worker ended/);
 });
+
+test('one process alone goes on when it is to restart its workers', async () => {
+  const { server } = await nodeOnTestDatabase({ WORKERS: '1' });
+  process.kill(server.pid, 'SIGUSR2');
+  await untilLogged(server, 'SIGUSR2 ignored: this process has no workers to restart');
+  expect(await server.stop()).toBe(0);
+});
