@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openLog } from '../../platform/log.ts';
-import { settingsOfWorker, superviseWorkers, workersOf } from './supervisor.ts';
+import { settingsOfWorker, superviseWorkers, warningOf, workersOf } from './supervisor.ts';
 
 const node = { workers: 1, databaseConnections: 10, requestsPerSecond: 50 } as const;
 
@@ -26,6 +26,12 @@ test('workers share out what a node may use, and none is without', () => {
   });
   expect(settingsOfWorker({ ...node, requestsPerSecond: 0 }, 2)).toMatchObject({ REQUESTS_PER_SECOND: '0' });
   expect(settingsOfWorker({ ...node, requestsPerSecond: 1 }, 2)).toMatchObject({ REQUESTS_PER_SECOND: '1' });
+});
+
+test('a limit that is smaller than the number of workers is warned of', () => {
+  expect(warningOf({ requestsPerSecond: 1 }, 2)).toContain('REQUESTS_PER_SECOND=1 is less than 2 workers');
+  expect(warningOf({ requestsPerSecond: 2 }, 2)).toBeUndefined();
+  expect(warningOf({ requestsPerSecond: 0 }, 2)).toBeUndefined();
 });
 
 /** A worker without a process. It ends when it is signalled. */

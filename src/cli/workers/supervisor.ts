@@ -39,6 +39,15 @@ export function settingsOfWorker(
   };
 }
 
+/** Undefined when the limit can be shared out. */
+export function warningOf(
+  { requestsPerSecond }: Pick<Shared, 'requestsPerSecond'>,
+  workers: number,
+): string | undefined {
+  if (requestsPerSecond === 0 || requestsPerSecond >= workers) return undefined;
+  return `REQUESTS_PER_SECOND=${requestsPerSecond} is less than ${workers} workers: each takes one, so together they take ${workers}`;
+}
+
 /** Resolves with the exit code, once all workers have ended. */
 export async function superviseWorkers(
   config: Pick<Config, 'mode' | 'databaseConnections' | 'requestsPerSecond'>,
@@ -47,6 +56,8 @@ export async function superviseWorkers(
   pause: (ms: number) => Promise<unknown> = sleep,
 ): Promise<number> {
   const environment = settingsOfWorker(config, workers);
+  const warning = warningOf(config, workers);
+  if (warning !== undefined) log.warn(warning);
   const metrics = openClusterMetrics();
   const living = new Set<Worker>();
   const serving = new Set<Worker>();
@@ -154,7 +165,10 @@ export async function superviseWorkers(
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
   let restarting: Promise<void> | undefined;
-  process.on('SIGUSR2', () => void (restarting ??= restartAll().finally(() => (restarting = replaced = undefined))));
+  process.on(
+    'SIGUSR2',
+    () => void (restarting ??= restartAll().finally(() => (restarting = replaced = undefined))),
+  );
 
   // The first one brings the database up to date, and in a sandbox starts PostgreSQL and the bank.
   await start();
