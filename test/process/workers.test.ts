@@ -111,7 +111,7 @@ test('ends with the code of its workers when none is left', async () => {
   expect((await mandate(['serve'], environment)).code).toBe(1);
 });
 
-test('one process alone goes on when it is to restart its workers', async () => {
+test('SIGUSR2 does not end a process without workers', async () => {
   const { server } = await nodeOnTestDatabase({ WORKERS: '1' });
   process.kill(server.pid, 'SIGUSR2');
   await untilLogged(server, 'SIGUSR2 ignored: this process has no workers to restart');

@@ -37,14 +37,13 @@ test('a limit that is smaller than the number of workers is warned of', () => {
 /** A worker without a process. It ends when it is signalled. */
 class FakeWorker extends EventEmitter {
   readonly process;
+  readonly id: number;
   isAlive = true;
 
-  constructor(
-    readonly id: number,
-    pid: number | undefined,
-  ) {
+  constructor(id: number, pid: number | undefined) {
     super();
-    const kill = () => void setImmediate(() => this.end(0));
+    this.id = id;
+    const kill: () => unknown = () => setImmediate(() => this.end(0));
     this.process = Object.assign(new EventEmitter(), { pid, kill });
     this.process.once('exit', (code, signal) => this.emit('exit', code, signal));
   }
@@ -165,7 +164,8 @@ test('a worker that cannot be forked is tried again', async () => {
 
 test('a worker that the stop ends before it listens to signals ends cleanly', async () => {
   const node = await superviseTwo({ serving: 1 });
-  for (const worker of node.forked) worker.process.kill = () => worker.end(null, 'SIGTERM');
+  for (const worker of node.forked)
+    worker.process.kill = () => setImmediate(() => worker.end(null, 'SIGTERM'));
   await node.signal('SIGTERM');
   expect(await node.exitCode).toBe(0);
 });
