@@ -190,17 +190,24 @@ function addSubscriptionGauges(metrics: Metrics, database: DatabasePool, clock: 
     'Subscriptions whose charge is tried each day in vain, by a mistake in the set-up of the shop or of Mandate',
     async () => (await countWaitingSubscriptions(database)).misconfigured,
   );
+  const due = sharedWhileRead(() => dueSubscriptions(database, clock.now()));
   metrics.gauge(
     'mandate_subscriptions_due_age_seconds',
     'Time since the oldest subscription that is due should have been charged; 0 if none is due',
-    async () => secondsSince((await dueSubscriptions(database, clock.now())).oldest, clock),
+    async () => secondsSince((await due()).oldest, clock),
   );
   metrics.gaugeBy(
     'mandate_subscriptions_due',
     'Subscriptions that are due now or fall due within that time: 1h, 6h, 24h or 48h',
     'within',
-    async () => (await dueSubscriptions(database, clock.now())).within,
+    async () => (await due()).within,
   );
+}
+
+/** Gauges of one scrape read together. */
+function sharedWhileRead<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let reading: Promise<Value> | undefined;
+  return () => (reading ??= read().finally(() => (reading = undefined)));
 }
 
 /** 0 when nothing waits. */

@@ -47,6 +47,8 @@ async function serveAs(worker: WorkerLink | undefined): Promise<void> {
 async function serveAlone(config: Config, log: Logger, worker: WorkerLink | undefined): Promise<void> {
   // A signal during the start counts as soon as there is something to stop.
   const signal = firstSignal(worker ? ['SIGTERM'] : undefined);
+  // Without a listener it would end the process.
+  process.on('SIGUSR2', () => log.warn('SIGUSR2 ignored: this process has no workers to restart'));
   const foundation = await openFoundation(config, log, { mayCreate: true }, worker);
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);

@@ -15,9 +15,9 @@ export type SubscriptionEmailJobDeps = {
   readonly merchants: Pick<Merchants, 'shop'>;
   /** Without a mail server, emails are kept and not sent. */
   readonly mailServer: MailServer | undefined;
-  /** The links of an email. Their secrets are not stored before it is written. */
   /** Its job is claimed. */
   readonly runSubscription: (subscriptionId: string, at: Instant) => void;
+  /** The links of an email. Their secrets are not stored before it is written. */
   readonly pageUrlOf: (subscriptionId: string, now: Instant) => string;
   readonly payUrlOf: (invoice: { readonly partyId: string; readonly invoiceId: string }) => string;
 };

@@ -79,6 +79,11 @@ const unitSettings = new Map(
   ),
 );
 
+// The supervisor passes the signal on, and a worker that has it twice does not drain.
+test('systemd signals only the first process of the unit', () => {
+  expect(unitSettings.get('KillMode')).toBe('mixed');
+});
+
 // systemd does not run in a container. Its command runs here as its user, with its environment, folder, umask and rights.
 test.skipIf(process.getuid?.() !== 0 || !isInstalled('setpriv', '--version'))(
   'the command of the unit serves with few rights, writes no files and ends in time',

@@ -2,7 +2,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
 import { createTestDatabase } from '../support/database/test-database.ts';
-import { eventually, request, sandboxKey, startServer, type Server } from '../support/processes/program.ts';
+import {
+  eventually,
+  mandate,
+  request,
+  sandboxKey,
+  startServer,
+  type Server,
+} from '../support/processes/program.ts';
 
 const masterKey = 'xIRmjtfwL9GGfTQrmVrYsTugHVIGYTJIdyaakdofOPk=';
 const invoice = {
@@ -101,4 +108,12 @@ test('ends with the code of its workers when none is left', async () => {
   onTestFinished(remove);
   const environment = { MANDATE_DATA: folder, WORKERS: '2', DATABASE_URL: 'postgresql://127.0.0.1:1/none' };
   await expect(startServer(environment)).rejects.toThrow(/worker ended/);
+  expect((await mandate(['serve'], environment)).code).toBe(1);
+});
+
+test('SIGUSR2 does not end a process without workers', async () => {
+  const { server } = await nodeOnTestDatabase({ WORKERS: '1' });
+  process.kill(server.pid, 'SIGUSR2');
+  await untilLogged(server, 'SIGUSR2 ignored: this process has no workers to restart');
+  expect(await server.stop()).toBe(0);
 });

@@ -28,7 +28,7 @@ export function workersOf({ workers, databaseConnections }: Shared, cores = avai
 
 /** What all workers together may use is shared out. 0 is no limit. */
 export function settingsOfWorker(
-  { databaseConnections, requestsPerSecond }: Shared,
+  { databaseConnections, requestsPerSecond }: Omit<Shared, 'workers'>,
   workers: number,
 ): Record<string, string> {
   const share = (whole: number) => String(whole === 0 ? 0 : Math.max(1, Math.floor(whole / workers)));
@@ -39,14 +39,32 @@ export function settingsOfWorker(
   };
 }
 
+/** Undefined when the limit can be shared out. */
+export function warningOf(
+  { requestsPerSecond }: Pick<Shared, 'requestsPerSecond'>,
+  workers: number,
+): string | undefined {
+  if (requestsPerSecond === 0 || requestsPerSecond >= workers) return undefined;
+  return `REQUESTS_PER_SECOND=${requestsPerSecond} is less than ${workers} workers: each takes one, so together they take ${workers}`;
+}
+
 /** Resolves with the exit code, once all workers have ended. */
-export async function superviseWorkers(config: Config, workers: number, log: Logger): Promise<number> {
+export async function superviseWorkers(
+  config: Pick<Config, 'mode' | 'databaseConnections' | 'requestsPerSecond'>,
+  workers: number,
+  log: Logger,
+  pause: (ms: number) => Promise<unknown> = sleep,
+): Promise<number> {
   const environment = settingsOfWorker(config, workers);
+  const warning = warningOf(config, workers);
+  if (warning !== undefined) log.warn(warning);
   const metrics = openClusterMetrics();
   const living = new Set<Worker>();
   const serving = new Set<Worker>();
   /** Workers that are to end. */
   const leaving = new Set<Worker>();
+  /** It has a successor, so it does not count as one of those wanted. */
+  let replaced: Worker | undefined;
   let isStopping = false;
   let isComplete = false;
   let failures = 0;
@@ -70,6 +88,11 @@ export async function superviseWorkers(config: Config, workers: number, log: Log
     const worker = cluster.fork(environment);
     living.add(worker);
     worker.once('exit', (code, signal) => onExit(worker, startedMs, code, signal));
+    worker.on('error', (error) => {
+      log.error({ worker: worker.id, error }, 'worker failed');
+      // It never ran. Node emits no exit for it.
+      if (worker.process.pid === undefined) worker.process.emit('exit', 1, null);
+    });
     return new Promise((resolve) => {
       worker.once('exit', () => resolve('ended'));
       worker.on('message', (message: unknown) => {
@@ -94,7 +117,9 @@ export async function superviseWorkers(config: Config, workers: number, log: Log
     living.delete(worker);
     serving.delete(worker);
     const isExpected = leaving.delete(worker) || isStopping;
-    if (!isExpected || code !== 0) exitCode ||= code || 1;
+    // It may end by the signal before it listens to it.
+    const isClean = isExpected && (code === 0 || signal === 'SIGTERM');
+    if (!isClean) exitCode ||= code || 1;
     if (!isExpected) log.error({ worker: worker.id, pid: worker.process.pid, code, signal }, 'worker ended');
     if (living.size === 0) return onAllEnded();
     if (isExpected) return;
@@ -103,10 +128,11 @@ export async function superviseWorkers(config: Config, workers: number, log: Log
   }
 
   async function replaceLater(ms: number): Promise<void> {
-    await sleep(ms);
+    await pause(ms);
     if (isStopping || living.size === 0) return;
     exitCode = 0;
-    await start();
+    const staying = replaced && living.has(replaced) ? living.size - 1 : living.size;
+    if (staying < workers) await start();
   }
 
   function sendComplete(worker: Worker): void {
@@ -118,7 +144,13 @@ export async function superviseWorkers(config: Config, workers: number, log: Log
   async function restartAll(): Promise<void> {
     for (const old of Array.from(living)) {
       if (isStopping) return;
-      if ((await start()) === 'ended') return log.error('a new worker did not start; the others stay');
+      // Its replacement is as new.
+      if (!living.has(old)) continue;
+      replaced = old;
+      const outcome = await start();
+      if (isStopping) return;
+      if (outcome === 'ended') return log.error('a new worker did not start; the others stay');
+      if (!living.has(old)) continue;
       leaving.add(old);
       old.process.kill('SIGTERM');
       await once(old, 'exit');
@@ -133,7 +165,10 @@ export async function superviseWorkers(config: Config, workers: number, log: Log
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
   let restarting: Promise<void> | undefined;
-  process.on('SIGUSR2', () => void (restarting ??= restartAll().finally(() => (restarting = undefined))));
+  process.on(
+    'SIGUSR2',
+    () => void (restarting ??= restartAll().finally(() => (restarting = replaced = undefined))),
+  );
 
   // The first one brings the database up to date, and in a sandbox starts PostgreSQL and the bank.
   await start();

@@ -2,6 +2,9 @@
 import type { JobOutcome } from '../jobs/job-table.ts';
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
+/** Shorter than the 5 s within which the library wants all workers to answer. */
+const longestReadMs = 3_000;
+
 export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
   countJobRun(job: string, outcome: JobOutcome): void;
@@ -104,7 +107,7 @@ export function openMetrics(renderTogether?: () => Promise<string>, registry = n
         // A value that cannot be read is left out, so that the others are still shown.
         collect: async () => {
           try {
-            gauge.set(await read());
+            gauge.set(await inTime(read()));
           } catch {
             gauge.remove();
           }
@@ -119,7 +122,7 @@ export function openMetrics(renderTogether?: () => Promise<string>, registry = n
         labelNames: [label],
         registers: [registry],
         collect: async () => {
-          const values = await read().catch(() => []);
+          const values = await inTime(read()).catch(() => []);
           gauge.reset();
           for (const [of, value] of values) gauge.labels(of).set(value);
         },
@@ -130,4 +133,17 @@ export function openMetrics(renderTogether?: () => Promise<string>, registry = n
       text: await (renderTogether?.() ?? registry.metrics()),
     }),
   };
+}
+
+/** Rejects when it takes too long, as one slow value would keep back those of all workers. */
+async function inTime<Value>(value: Value | Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('A gauge was not read in time.')), longestReadMs);
+  });
+  try {
+    return await Promise.race([value, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
