@@ -5,6 +5,7 @@ import { defined } from '../../../defined.ts';
 import { productOf } from '../../../invoices/domain/invoice.ts';
 import type { Currency } from '../../../money.ts';
 import type { AnnouncementReason } from './terms.ts';
+import { emailsDecline } from '../dunning/dunning.ts';
 import { isLastReminder } from './duties.ts';
 import { upcoming, type Upcoming } from '../period-rows.ts';
 import { sumOf } from '../changes/proration.ts';
@@ -99,7 +100,7 @@ function emailOf(
     }
     case 'period_paid': {
       const paid = openOf(before, fact.number);
-      return paid?.emailsWritten === undefined || after.phase === 'ended'
+      return !wasEmailed(before, paid) || after.phase === 'ended'
         ? undefined
         : { ...aboutPeriod('recovered', after, paid), ...nextChargeOf(after) };
     }
@@ -195,6 +196,11 @@ function unpaidEmail(
 function nextChargeOf(subscription: Subscription): Pick<EmailTopic, 'chargeAt'> {
   const [next] = upcoming(subscription, 1);
   return defined({ chargeAt: next?.dueAt });
+}
+
+function wasEmailed(subscription: Subscription, period: OpenPeriod | undefined): period is OpenPeriod {
+  const written = period?.emailsWritten ?? 0;
+  return written > 1 || (written === 1 && emailsDecline(policyOfPeriod(subscription, period)));
 }
 
 function openOf({ open }: Subscription, number: number): OpenPeriod | undefined {
