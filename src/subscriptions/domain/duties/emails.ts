@@ -11,6 +11,7 @@ import { upcoming, type Upcoming } from '../period-rows.ts';
 import { sumOf } from '../changes/proration.ts';
 import {
   evolve,
+  evolveAll,
   isDeclineToTell,
   policyOfPeriod,
   type EndReason,
@@ -66,10 +67,11 @@ export function emailsFor(
   now: Instant,
 ): readonly EmailTopic[] {
   const emails = new Map<EmailKind, EmailTopic>();
+  const last = evolveAll(before, facts, now);
   let subscription = before;
   for (const fact of facts) {
     const after = evolve(subscription, fact, now);
-    const email = emailOf(subscription, fact, after, now);
+    const email = emailOf(subscription, fact, { after, last, now });
     if (email) emails.set(email.kind, email);
     subscription = after;
   }
@@ -81,12 +83,11 @@ export function emailsFor(
 function emailOf(
   before: Subscription,
   fact: SubscriptionFact,
-  after: Subscription,
-  now: Instant,
+  { after, last, now }: { readonly after: Subscription; readonly last: Subscription; readonly now: Instant },
 ): EmailTopic | undefined {
   switch (fact.type) {
     case 'subscription_started':
-      return after.terms.firstPeriod ? undefined : startedEmail(after);
+      return after.terms.firstPeriod ? undefined : startedEmail(last);
     case 'charge_announced':
       return fact.announcement.by === 'email' ? announcedEmail(after, fact.announcement, now) : undefined;
     case 'charge_failed':
@@ -139,16 +140,17 @@ function aboutPeriod(kind: EmailKind, subscription: Subscription, period: Period
   return { ...about(kind, subscription), amountMinor, period: { startsOn, endsOn } };
 }
 
-/** With what is charged first, and when. */
+/** With what is charged next, and when. The payer may have paid the first period already. */
 function startedEmail(subscription: Subscription): EmailTopic {
-  const [first] = upcoming(subscription, 1);
-  if (!first) return about('started', subscription);
-  const trial = first.kind === 'trial' ? first : undefined;
-  const charged = upcoming(subscription, 3).find(({ amountMinor }) => amountMinor > 0n) ?? first;
+  const coming = upcoming(subscription, 3);
+  const [next] = coming;
+  const first = subscription.latest ?? next;
+  const trial = first?.kind === 'trial' ? first : undefined;
+  const charged = coming.find(({ amountMinor }) => amountMinor > 0n) ?? next;
   const { ends } = subscription.terms.schedule;
   return {
-    ...aboutPeriod('started', subscription, charged),
-    chargeAt: charged.dueAt,
+    ...about('started', subscription),
+    ...(charged ? { ...aboutPeriod('started', subscription, charged), chargeAt: charged.dueAt } : {}),
     ...defined({
       trialUntil: trial?.endsOn,
       charges: ends && 'periods' in ends ? ends.periods : undefined,
