@@ -46,7 +46,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     headings: {
       started: 'Your subscription has started',
       announced: 'Your next charge',
-      declined: 'Your payment was declined',
+      declined: 'Your payment could not be charged',
       reminder: 'Your payment is still open',
       lastWarning: 'Last reminder: your payment is open',
       notCollected: 'Your payment could not be collected',
@@ -75,16 +75,17 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     },
     howToStop: 'If you do not want this, cancel before that date.',
     unpaid: {
-      declined: 'Your bank has declined a charge of your saved card.',
-      reminder: 'Your bank has declined a charge of your saved card, and the payment is still open.',
+      declined: 'A charge of your saved card has failed.',
+      reminder: 'A charge of your saved card has failed, and the payment is still open.',
       lastWarning: 'The payment is still open, and the attempts to collect it end soon.',
     },
     declined: {
       funds: 'Your bank says that there is not enough money, or that a limit is reached.',
       issuer: 'Please ask your bank about it.',
       newCard: 'This card cannot be charged any more. Please use another one.',
-      payerPresent: 'Your bank wants you to confirm the payment.',
-      stopped: 'Your bank no longer allows these charges.',
+      payerPresent:
+        'It needs your confirmation: your bank asks for it, or the price is above what you agreed to.',
+      stopped: 'These charges are no longer allowed.',
     },
     nextTry: (date) => `The next attempt is on ${date}.`,
     noTry: 'There is no further attempt.',
@@ -112,7 +113,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     headings: {
       started: 'Подписка началась',
       announced: 'Предстоящее списание',
-      declined: 'Платёж отклонён',
+      declined: 'Платёж не прошёл',
       reminder: 'Платёж всё ещё не оплачен',
       lastWarning: 'Последнее напоминание: платёж не оплачен',
       notCollected: 'Платёж не удалось списать',
@@ -142,16 +143,17 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     },
     howToStop: 'Если вы этого не хотите, откажитесь до этой даты.',
     unpaid: {
-      declined: 'Банк отклонил списание с сохранённой карты.',
-      reminder: 'Банк отклонил списание с сохранённой карты, и платёж всё ещё не оплачен.',
+      declined: 'Списание с сохранённой карты не удалось.',
+      reminder: 'Списание с сохранённой карты не удалось, и платёж всё ещё не оплачен.',
       lastWarning: 'Платёж всё ещё не оплачен, и попытки списания скоро закончатся.',
     },
     declined: {
       funds: 'Банк сообщает, что не хватает денег или превышен лимит.',
       issuer: 'Пожалуйста, обратитесь в свой банк.',
       newCard: 'С этой карты списать больше нельзя. Пожалуйста, используйте другую.',
-      payerPresent: 'Банк просит вас подтвердить платёж.',
-      stopped: 'Банк больше не разрешает эти списания.',
+      payerPresent:
+        'Нужно ваше подтверждение: его просит банк, или цена выше той, на которую вы согласились.',
+      stopped: 'Эти списания больше не разрешены.',
     },
     nextTry: (date) => `Дата следующей попытки: ${date}`,
     noTry: 'Новых попыток не будет.',
