@@ -128,6 +128,14 @@ describe.each(receiptLanguages)('in %s', (language) => {
     expect(above).toContain({ en: 'above what you agreed to', ru: 'выше той, на которую' }[language]);
   });
 
+  test('a recovery promises that it continues only with a next charge', () => {
+    const { declineClass: _, ...paid } = { ...content, language, kind: 'recovered' as const };
+    const { chargeAt: __, ...last } = paid;
+    const continues = { en: 'Your subscription continues', ru: 'Подписка продолжается' }[language];
+    expect(writeEmail(paid, frame).text).toContain(continues);
+    expect(writeEmail(last, frame).text).not.toContain(continues);
+  });
+
   test('a product that is a card number is not repeated', () => {
     const { text, html } = writeEmail({ ...content, language, product: '4242424242424242' }, frame);
     expect(text + html).not.toContain('4242424242424242');

@@ -32,6 +32,8 @@ type Words = {
   readonly pay: string;
   readonly notCollected: string;
   readonly recovered: string;
+  /** The payment is made, and what follows is open. */
+  readonly paid: string;
   readonly ended: Readonly<Record<EndReason, string>>;
   readonly trial: (lastDay: string) => string;
   readonly untilCancelled: string;
@@ -92,6 +94,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     pay: 'You can pay now by the link below.',
     notCollected: 'There is no further attempt.',
     recovered: 'Nothing is due any more. Your subscription continues.',
+    paid: 'This payment is made.',
     ended: {
       payer: 'It was cancelled by you. Your card is charged no more.',
       merchant: 'It was cancelled by the merchant. Your card is charged no more.',
@@ -160,6 +163,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     pay: 'Оплатить сейчас можно по ссылке ниже.',
     notCollected: 'Новых попыток не будет.',
     recovered: 'Задолженности больше нет. Подписка продолжается.',
+    paid: 'Этот платёж оплачен.',
     ended: {
       payer: 'Вы от неё отказались. Списаний больше не будет.',
       merchant: 'Её завершил продавец. Списаний больше не будет.',

@@ -103,7 +103,7 @@ function emailOf(
       const paid = openOf(before, fact.number);
       return !wasEmailed(before, paid) || after.phase === 'ended'
         ? undefined
-        : { ...aboutPeriod('recovered', after, paid), ...nextChargeOf(after) };
+        : { ...aboutPeriod('recovered', after, paid), ...nextChargeOf(last) };
     }
     case 'subscription_unpaid':
       return unpaidEmail('notCollected', after, openOf(after, fact.number));
@@ -195,7 +195,10 @@ function unpaidEmail(
   };
 }
 
+/** Nothing, if more is unpaid, or the subscription does not simply continue. */
 function nextChargeOf(subscription: Subscription): Pick<EmailTopic, 'chargeAt'> {
+  const { phase, open, endsAfter } = subscription;
+  if (phase !== 'running' || open.length > 0 || endsAfter) return {};
   const [next] = upcoming(subscription, 1);
   return defined({ chargeAt: next?.dueAt });
 }
