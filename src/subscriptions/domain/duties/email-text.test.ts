@@ -136,6 +136,11 @@ describe.each(receiptLanguages)('in %s', (language) => {
     expect(writeEmail(last, frame).text).not.toContain(continues);
   });
 
+  test('a last reminder announces no attempts of its own', () => {
+    const { chargeAt: _, ...last } = { ...content, language, kind: 'lastWarning' as const };
+    expect(writeEmail(last, frame).text).not.toMatch(/attempts|попытки/);
+  });
+
   test('a product that is a card number is not repeated', () => {
     const { text, html } = writeEmail({ ...content, language, product: '4242424242424242' }, frame);
     expect(text + html).not.toContain('4242424242424242');

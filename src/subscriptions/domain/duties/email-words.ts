@@ -79,7 +79,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     unpaid: {
       declined: 'A charge of your saved card has failed.',
       reminder: 'A charge of your saved card has failed, and the payment is still open.',
-      lastWarning: 'The payment is still open, and the attempts to collect it end soon.',
+      lastWarning: 'The payment is still open. This is the last reminder.',
     },
     declined: {
       funds: 'Your bank says that there is not enough money, or that a limit is reached.',
@@ -148,7 +148,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     unpaid: {
       declined: 'Списание с сохранённой карты не удалось.',
       reminder: 'Списание с сохранённой карты не удалось, и платёж всё ещё не оплачен.',
-      lastWarning: 'Платёж всё ещё не оплачен, и попытки списания скоро закончатся.',
+      lastWarning: 'Платёж всё ещё не оплачен. Это последнее напоминание.',
     },
     declined: {
       funds: 'Банк сообщает, что не хватает денег или превышен лимит.',
