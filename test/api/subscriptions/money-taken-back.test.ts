@@ -81,20 +81,23 @@ test('the period is forgiven, or stays unpaid after the end', async () => {
   expect([status, paidThrough]).toEqual(['ended', undefined]);
 });
 
-test.each([{}, { trialDays: 7 }])('a first payment of its own amount is charged again, with %j', async (more) => {
-  const by = await world.createMerchant();
-  const made = await subscriptions.createUnpaid(by, { ...more, firstAmount: 100 });
-  const { id, firstInvoiceID } = made.body;
-  await subscriptions.pay(by, firstInvoiceID);
-  await subscriptions.settle();
-  expect(await takeBack(`${firstInvoiceID}.1.a`)).toBe('applied');
-  const charged = await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/periods/1/charge`, {});
-  expect(charged.status, charged.text).toBe(200);
-  await subscriptions.settle();
-  const [{ invoiceID }] = await subscriptions.periods(by, id);
-  expect(invoiceID).not.toBe(firstInvoiceID);
-  expect(await subscriptions.invoice(by, invoiceID)).toMatchObject({ amount: 100, product: 'Tea' });
-});
+test.each([{}, { trialDays: 7 }])(
+  'a first payment of its own amount is charged again, with %j',
+  async (more) => {
+    const by = await world.createMerchant();
+    const made = await subscriptions.createUnpaid(by, { ...more, firstAmount: 100 });
+    const { id, firstInvoiceID } = made.body;
+    await subscriptions.pay(by, firstInvoiceID);
+    await subscriptions.settle();
+    expect(await takeBack(`${firstInvoiceID}.1.a`)).toBe('applied');
+    const charged = await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/periods/1/charge`, {});
+    expect(charged.status, charged.text).toBe(200);
+    await subscriptions.settle();
+    const [{ invoiceID }] = await subscriptions.periods(by, id);
+    expect(invoiceID).not.toBe(firstInvoiceID);
+    expect(await subscriptions.invoice(by, invoiceID)).toMatchObject({ amount: 100, product: 'Tea' });
+  },
+);
 
 test('the invoice of an open period is no payment of a change', async () => {
   const by = await world.createMerchant();
