@@ -8,6 +8,7 @@ import { endObligation } from '../payments/port.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Charging } from '../recurring/port.ts';
 import { dueOf } from './domain/changes/change.ts';
+import { sumOf } from './domain/changes/proration.ts';
 import { consentTermsOf } from './domain/first-payment.ts';
 import {
   evolveAll,
@@ -167,17 +168,17 @@ export async function invoiceFirst(
   await createInvoice(tx, terms, invoice, now, merchants);
 }
 
-/** Its lines, unless credit has paid a part of them. */
+/** Its lines, unless it costs another amount: credit has paid a part of them, or the first payment was one of its own. */
 async function invoicePeriod(
   tx: Database,
-  { terms }: Subscription,
-  { invoiceId: id, lines, amountMinor, creditMinor }: Period & { readonly invoiceId: string },
+  { terms, items }: Subscription,
+  { invoiceId: id, lines, amountMinor }: Period & { readonly invoiceId: string },
   now: Instant,
   merchants: Merchants,
 ): Promise<void> {
-  const product = productOf(lines);
+  const product = productOf(lines.length > 0 ? lines : items);
   const dueDate = laterBy(now, invoiceLifeMs);
-  const cart = creditMinor === 0n ? { cart: lines } : {};
+  const cart = sumOf(lines) === amountMinor ? { cart: lines } : {};
   const recurring = terms.firstInvoice ? consentTermsOf(terms) : undefined;
   const of = { subscriptionId: terms.id, currency: terms.currency, ...defined({ recurring }) };
   const invoice = { id, product, dueDate, amountMinor, ...of, ...cart };

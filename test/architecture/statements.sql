@@ -4989,7 +4989,7 @@ select max(ends_at) from subscription_period
 where subscription_id = $1::text and outcome = 'paid' and invoice_id is distinct from $2::text
 ) as paid_through
 from subscription_period
-where subscription_id = $1::text and invoice_id = $2::text and outcome = 'paid';
+where subscription_id = $1::text and invoice_id = $2::text;
 
 -- read_party
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms

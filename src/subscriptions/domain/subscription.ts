@@ -10,7 +10,13 @@ import type { Duties } from '../../recurring/domain/settings.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { momentOnDay } from './day-window.ts';
 import type { Announcement } from './duties/terms.ts';
-import { isHealedByTime, type Case, type DunningPolicy, type HealedByTime } from './dunning/dunning.ts';
+import {
+  emailsDecline,
+  isHealedByTime,
+  type Case,
+  type DunningPolicy,
+  type HealedByTime,
+} from './dunning/dunning.ts';
 import {
   firstNumberOf,
   periodDates,
@@ -875,11 +881,14 @@ function afterPolicy(
 
 /** The first one of a period. Several within a day are one email, and a mistake of the merchant's or of Mandate's is none. */
 export function isDeclineToTell(
-  { open, declinedAt }: Subscription,
+  subscription: Subscription,
   { number, declineClass }: SubscriptionFact & { type: 'charge_failed' },
   now: Instant,
 ): boolean {
-  const wasTold = open.some((period) => period.number === number && period.emailsWritten !== undefined);
+  const { open, declinedAt } = subscription;
+  const period = open.find((one) => one.number === number);
+  const isEmailed =
+    period?.emailsWritten === undefined && emailsDecline(policyOfPeriod(subscription, period));
   const isRecent = declinedAt !== undefined && now < laterBy(declinedAt, 24 * 3_600_000);
-  return declineClass !== 'configuration' && !wasTold && !isRecent;
+  return declineClass !== 'configuration' && isEmailed && !isRecent;
 }

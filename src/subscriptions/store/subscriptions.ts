@@ -178,7 +178,7 @@ const readPaid = statement({
            where subscription_id = :subscription_id and outcome = 'paid' and invoice_id is distinct from :invoice_id
          ) as paid_through
          from subscription_period
-         where subscription_id = :subscription_id and invoice_id = :invoice_id and outcome = 'paid'`,
+         where subscription_id = :subscription_id and invoice_id = :invoice_id`,
 });
 
 /** Keeps the time of a wake-up that has come since the claim. */
@@ -400,7 +400,7 @@ export type PaidBy = {
   readonly paidThrough?: Instant;
 };
 
-/** What the invoice has paid. Undefined if it is of no subscription. */
+/** What the invoice has paid. Undefined if it is of no subscription, or of a period that does not count as paid. */
 export async function findPaidBy(db: Database, invoiceId: string): Promise<PaidBy | undefined> {
   const [owner] = await db.run(readOwner, { invoice_id: invoiceId });
   const stored = owner && (await loadSubscription(db, owner.subscription_id));
@@ -408,6 +408,7 @@ export async function findPaidBy(db: Database, invoiceId: string): Promise<PaidB
   const id = stored.subscription.terms.id;
   const [row] = await db.run(readPaid, { subscription_id: id, invoice_id: invoiceId });
   const { number } = owner;
+  if (row && row.outcome !== 'paid') return undefined;
   return row
     ? { stored, number, period: periodFromRow(row), ...defined({ paidThrough: row.paid_through }) }
     : { stored, number };

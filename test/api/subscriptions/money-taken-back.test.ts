@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyUpdate } from '../../../src/app/bank-watch/bank-updates.ts';
 import type { OperationUpdate } from '../../../src/acquiring/domain/bank-updates.ts';
+import { findPaidBy } from '../../../src/subscriptions/store/subscriptions.ts';
+import { insufficientFunds } from '../../support/worlds/recurring.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import {
   subscriptionsUrl,
@@ -77,4 +79,33 @@ test('the period is forgiven, or stays unpaid after the end', async () => {
   expect(await outcomes()).toEqual(['unpaid', 'forgiven']);
   const { status, paidThrough } = await get();
   expect([status, paidThrough]).toEqual(['ended', undefined]);
+});
+
+test.each([{}, { trialDays: 7 }])(
+  'a first payment of its own amount is charged again, with %j',
+  async (more) => {
+    const by = await world.createMerchant();
+    const made = await subscriptions.createUnpaid(by, { ...more, firstAmount: 100 });
+    const { id, firstInvoiceID } = made.body;
+    await subscriptions.pay(by, firstInvoiceID);
+    await subscriptions.settle();
+    expect(await takeBack(`${firstInvoiceID}.1.a`)).toBe('applied');
+    const charged = await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/periods/1/charge`, {});
+    expect(charged.status, charged.text).toBe(200);
+    await subscriptions.settle();
+    const [{ invoiceID }] = await subscriptions.periods(by, id);
+    expect(invoiceID).not.toBe(firstInvoiceID);
+    expect(await subscriptions.invoice(by, invoiceID)).toMatchObject({ amount: 100, product: 'Tea' });
+  },
+);
+
+test('the invoice of an open period is no payment of a change', async () => {
+  const by = await world.createMerchant();
+  const customerId = await subscriptions.readyCustomer(by);
+  const items = [{ product: 'Tea', price: insufficientFunds }];
+  const { body } = await subscriptions.create(by, customerId, { items });
+  await subscriptions.settle();
+  const [{ invoiceID, outcome }] = await subscriptions.periods(by, body.id);
+  expect(outcome).toBe('open');
+  expect(await findPaidBy(world.service.database, invoiceID)).toBeUndefined();
 });

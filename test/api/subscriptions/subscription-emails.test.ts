@@ -91,7 +91,7 @@ test('a decline leads to emails on their days, in the language of the shop', asy
     ['started', 'declined', 'reminder', 'reminder', 'lastWarning', 'ended'].map((kind) => `${kind} kept`),
   );
   const [, declined] = await emailsOf(id);
-  expect(declined?.subject).toBe('Платёж отклонён: TEST');
+  expect(declined?.subject).toBe('Платёж не прошёл: TEST');
   expect(declined?.text_body).toMatch(/Чтобы оплатить: откройте http\S+\/checkout\?invoiceID=/);
 });
 

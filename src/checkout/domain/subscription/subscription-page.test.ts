@@ -20,6 +20,7 @@ import {
   type SubscriptionTerms,
 } from '../../../subscriptions/domain/subscription.ts';
 import { subscriptionParts, type SubscriptionShown } from './subscription-page.ts';
+import { subscriptionWords } from './subscription-words.ts';
 
 const now = '2027-03-10T12:00:00.000000Z' as Instant;
 const may = { pause: true, changeCard: true };
@@ -216,4 +217,11 @@ test('what is not offered changes nothing', () => {
       expect(facts.length > 0, `${subscription.phase} ${act}`).toBe(offered.includes(act));
     }
   }
+});
+
+test('in Russian, amounts are charged, and periods are not', () => {
+  const { next, pausedByPayer, pausedByMerchant, missed } = subscriptionWords.ru;
+  expect([next, missed]).toEqual(['Следующее списание', 'без списания']);
+  for (const lead of [pausedByPayer, pausedByMerchant])
+    expect(lead).toContain('за новые периоды ничего не списывается');
 });

@@ -39,6 +39,11 @@ export type DunningPolicy = {
   readonly trial?: { readonly policy: string; readonly percent: number };
 };
 
+/** Otherwise the first email is a reminder. */
+export function emailsDecline({ emailDays }: DunningPolicy): boolean {
+  return emailDays?.includes(0) ?? true;
+}
+
 /** For monthly periods: it ends before the next one is due. */
 export const monthlyPolicy: DunningPolicy = {
   name: 'monthly',

@@ -1,6 +1,7 @@
 // What a payer is sent, and when their card is charged. The table is written from the duties of card networks, not from the code.
 import { describe, expect, test } from 'vitest';
 import { latest, laterBy, type Instant } from '../../../clock.ts';
+import { defined } from '../../../defined.ts';
 import type { Currency } from '../../../money.ts';
 import type { Duties } from '../../../recurring/domain/settings.ts';
 import { decideChangeFromNextPeriod } from '../changes/change.ts';
@@ -45,6 +46,7 @@ type Situation = {
   readonly acceptMs?: number;
   /** How the bank ends each charge. All others are captured. */
   readonly endings?: readonly ChargeEnding[];
+  readonly emailDays?: readonly number[];
   /** The price that the merchant schedules, and when. */
   readonly newPrice?: { readonly at: Instant; readonly minor: bigint };
   readonly until: Instant;
@@ -68,7 +70,9 @@ class Walk {
   constructor(situation: Situation) {
     this.#situation = situation;
     this.#endings = [...(situation.endings ?? [])];
-    const made = decideCreate({ ...terms, schedule: { ...terms.schedule, ...situation.schedule } }, start);
+    const schedule = { ...terms.schedule, ...situation.schedule };
+    const dunning = { ...terms.dunning, ...defined({ emailDays: situation.emailDays }) };
+    const made = decideCreate({ ...terms, schedule, dunning }, start);
     if (!made.ok) throw new Error(made.refusal.hint);
     const [created, ...others] = made.value;
     if (!created) throw new Error('Nothing was created.');
@@ -292,6 +296,33 @@ describe('the duties towards the payer', () => {
     const walk = new Walk(situation);
     expect(walk.emails).toEqual(emails);
     expect(walk.charges).toEqual(charges);
+  });
+
+  test.each([
+    [
+      [1, 19],
+      ['reminder 2027-02-01T06:00', 'lastWarning 2027-02-19T06:00', 'notCollected 2027-02-26T12:00'],
+    ],
+    [[10], ['lastWarning 2027-02-10T06:00', 'notCollected 2027-02-26T12:00']],
+    [[], ['notCollected 2027-02-26T12:00']],
+    [
+      [0, 14, 5],
+      [
+        'declined 2027-01-31T12:00',
+        'reminder 2027-02-05T06:00',
+        'lastWarning 2027-02-14T06:00',
+        'notCollected 2027-02-26T12:00',
+      ],
+    ],
+  ])('on the email days %j', (emailDays, emails) => {
+    const endings = Array.from({ length: 9 }, () => declined('funds'));
+    const walk = new Walk({ emailDays, endings, until: at('2027-03-20T00:00') });
+    expect(walk.emails).toEqual([started, ...emails]);
+  });
+
+  test('a recovery that no email came before has none', () => {
+    const walk = new Walk({ emailDays: [10], endings: [declined('funds')], until: at('2027-02-27T00:00') });
+    expect(walk.emails).toEqual([started]);
   });
 
   test('leave the dates of the period as they are', () => {

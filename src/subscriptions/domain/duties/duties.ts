@@ -117,8 +117,10 @@ function announcedFor(subscription: Subscription, number: number): Announcement 
   return isIt ? announcement : undefined;
 }
 
+/** The first one is that of the decline, whether it is emailed or not. */
 function emailDaysOf({ emailDays = usualEmailDays, windowDays }: DunningPolicy): readonly number[] {
-  return emailDays.filter((day) => day < windowDays);
+  const later = emailDays.filter((day) => day > 0 && day < windowDays);
+  return [0, ...later.toSorted((a, b) => a - b)];
 }
 
 function reminderDue(subscription: Subscription): Duty | undefined {

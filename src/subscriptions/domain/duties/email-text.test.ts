@@ -27,9 +27,9 @@ const frame = { merchant, cancelUrl: 'https://pay.example/end', payUrl: 'https:/
 
 test('a decline says what, how much, why, the next try, and where to pay', () => {
   expect(writeEmail(content, frame).text).toMatchInlineSnapshot(`
-    "Your payment was declined
+    "Your payment could not be charged
 
-    Your bank has declined a charge of your saved card.
+    A charge of your saved card has failed.
     Your bank says that there is not enough money, or that a limit is reached.
     The next attempt is on February 1, 2027.
     You can pay now by the link below.
@@ -44,9 +44,9 @@ test('a decline says what, how much, why, the next try, and where to pay', () =>
     "
   `);
   expect(writeEmail({ ...content, language: 'ru' }, frame).text).toMatchInlineSnapshot(`
-    "Платёж отклонён
+    "Платёж не прошёл
 
-    Банк отклонил списание с сохранённой карты.
+    Списание с сохранённой карты не удалось.
     Банк сообщает, что не хватает денег или превышен лимит.
     Дата следующей попытки: 1 февраля 2027 г.
     Оплатить сейчас можно по ссылке ниже.
@@ -116,6 +116,29 @@ describe.each(receiptLanguages)('in %s', (language) => {
     const { chargeAt: _, ...last } = { ...content, language };
     const said = writeEmail(last, frame).text;
     expect(said).toContain({ en: 'no further attempt', ru: 'Новых попыток не будет' }[language]);
+  });
+
+  test('a refusal that may be of Mandate is not blamed on the bank', () => {
+    for (const declineClass of ['payerPresent', 'newCard', 'stopped'] as const)
+      for (const kind of ['declined', 'reminder', 'lastWarning'] as const)
+        expect(writeEmail({ ...content, language, kind, declineClass }, frame).text).not.toMatch(
+          /your bank (has|wants|no longer)|банк (отклонил|просит|больше)/i,
+        );
+    const above = writeEmail({ ...content, language, declineClass: 'payerPresent' }, frame).text;
+    expect(above).toContain({ en: 'above what you agreed to', ru: 'выше той, на которую' }[language]);
+  });
+
+  test('a recovery promises that it continues only with a next charge', () => {
+    const { declineClass: _, ...paid } = { ...content, language, kind: 'recovered' as const };
+    const { chargeAt: __, ...last } = paid;
+    const continues = { en: 'Your subscription continues', ru: 'Подписка продолжается' }[language];
+    expect(writeEmail(paid, frame).text).toContain(continues);
+    expect(writeEmail(last, frame).text).not.toContain(continues);
+  });
+
+  test('a last reminder announces no attempts of its own', () => {
+    const { chargeAt: _, ...last } = { ...content, language, kind: 'lastWarning' as const };
+    expect(writeEmail(last, frame).text).not.toMatch(/attempts|попытки/);
   });
 
   test('a product that is a card number is not repeated', () => {

@@ -90,7 +90,7 @@ function sentencesOf(content: EmailContent, { payUrl }: EmailFrame): string[] {
     case 'notCollected':
       return [words.notCollected, ...(payUrl ? [words.pay] : [])];
     case 'recovered':
-      return [words.recovered];
+      return [date === undefined ? words.paid : words.recovered];
     case 'ended':
       return [words.ended[endedFor ?? 'merchant']];
   }

@@ -32,6 +32,8 @@ type Words = {
   readonly pay: string;
   readonly notCollected: string;
   readonly recovered: string;
+  /** The payment is made, and what follows is open. */
+  readonly paid: string;
   readonly ended: Readonly<Record<EndReason, string>>;
   readonly trial: (lastDay: string) => string;
   readonly untilCancelled: string;
@@ -46,7 +48,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     headings: {
       started: 'Your subscription has started',
       announced: 'Your next charge',
-      declined: 'Your payment was declined',
+      declined: 'Your payment could not be charged',
       reminder: 'Your payment is still open',
       lastWarning: 'Last reminder: your payment is open',
       notCollected: 'Your payment could not be collected',
@@ -75,22 +77,24 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     },
     howToStop: 'If you do not want this, cancel before that date.',
     unpaid: {
-      declined: 'Your bank has declined a charge of your saved card.',
-      reminder: 'Your bank has declined a charge of your saved card, and the payment is still open.',
-      lastWarning: 'The payment is still open, and the attempts to collect it end soon.',
+      declined: 'A charge of your saved card has failed.',
+      reminder: 'A charge of your saved card has failed, and the payment is still open.',
+      lastWarning: 'The payment is still open. This is the last reminder.',
     },
     declined: {
       funds: 'Your bank says that there is not enough money, or that a limit is reached.',
       issuer: 'Please ask your bank about it.',
       newCard: 'This card cannot be charged any more. Please use another one.',
-      payerPresent: 'Your bank wants you to confirm the payment.',
-      stopped: 'Your bank no longer allows these charges.',
+      payerPresent:
+        'It needs your confirmation: your bank asks for it, or the price is above what you agreed to.',
+      stopped: 'These charges are no longer allowed.',
     },
     nextTry: (date) => `The next attempt is on ${date}.`,
     noTry: 'There is no further attempt.',
     pay: 'You can pay now by the link below.',
     notCollected: 'There is no further attempt.',
     recovered: 'Nothing is due any more. Your subscription continues.',
+    paid: 'This payment is made.',
     ended: {
       payer: 'It was cancelled by you. Your card is charged no more.',
       merchant: 'It was cancelled by the merchant. Your card is charged no more.',
@@ -112,7 +116,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     headings: {
       started: 'Подписка началась',
       announced: 'Предстоящее списание',
-      declined: 'Платёж отклонён',
+      declined: 'Платёж не прошёл',
       reminder: 'Платёж всё ещё не оплачен',
       lastWarning: 'Последнее напоминание: платёж не оплачен',
       notCollected: 'Платёж не удалось списать',
@@ -142,22 +146,24 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     },
     howToStop: 'Если вы этого не хотите, откажитесь до этой даты.',
     unpaid: {
-      declined: 'Банк отклонил списание с сохранённой карты.',
-      reminder: 'Банк отклонил списание с сохранённой карты, и платёж всё ещё не оплачен.',
-      lastWarning: 'Платёж всё ещё не оплачен, и попытки списания скоро закончатся.',
+      declined: 'Списание с сохранённой карты не удалось.',
+      reminder: 'Списание с сохранённой карты не удалось, и платёж всё ещё не оплачен.',
+      lastWarning: 'Платёж всё ещё не оплачен. Это последнее напоминание.',
     },
     declined: {
       funds: 'Банк сообщает, что не хватает денег или превышен лимит.',
       issuer: 'Пожалуйста, обратитесь в свой банк.',
       newCard: 'С этой карты списать больше нельзя. Пожалуйста, используйте другую.',
-      payerPresent: 'Банк просит вас подтвердить платёж.',
-      stopped: 'Банк больше не разрешает эти списания.',
+      payerPresent:
+        'Нужно ваше подтверждение: его просит банк, или цена выше той, на которую вы согласились.',
+      stopped: 'Эти списания больше не разрешены.',
     },
     nextTry: (date) => `Дата следующей попытки: ${date}`,
     noTry: 'Новых попыток не будет.',
     pay: 'Оплатить сейчас можно по ссылке ниже.',
     notCollected: 'Новых попыток не будет.',
     recovered: 'Задолженности больше нет. Подписка продолжается.',
+    paid: 'Этот платёж оплачен.',
     ended: {
       payer: 'Вы от неё отказались. Списаний больше не будет.',
       merchant: 'Её завершил продавец. Списаний больше не будет.',

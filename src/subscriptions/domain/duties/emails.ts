@@ -5,11 +5,13 @@ import { defined } from '../../../defined.ts';
 import { productOf } from '../../../invoices/domain/invoice.ts';
 import type { Currency } from '../../../money.ts';
 import type { AnnouncementReason } from './terms.ts';
+import { emailsDecline } from '../dunning/dunning.ts';
 import { isLastReminder } from './duties.ts';
 import { upcoming, type Upcoming } from '../period-rows.ts';
 import { sumOf } from '../changes/proration.ts';
 import {
   evolve,
+  evolveAll,
   isDeclineToTell,
   policyOfPeriod,
   type EndReason,
@@ -65,10 +67,11 @@ export function emailsFor(
   now: Instant,
 ): readonly EmailTopic[] {
   const emails = new Map<EmailKind, EmailTopic>();
+  const last = evolveAll(before, facts, now);
   let subscription = before;
   for (const fact of facts) {
     const after = evolve(subscription, fact, now);
-    const email = emailOf(subscription, fact, after, now);
+    const email = emailOf(subscription, fact, { after, last, now });
     if (email) emails.set(email.kind, email);
     subscription = after;
   }
@@ -80,12 +83,11 @@ export function emailsFor(
 function emailOf(
   before: Subscription,
   fact: SubscriptionFact,
-  after: Subscription,
-  now: Instant,
+  { after, last, now }: { readonly after: Subscription; readonly last: Subscription; readonly now: Instant },
 ): EmailTopic | undefined {
   switch (fact.type) {
     case 'subscription_started':
-      return after.terms.firstPeriod ? undefined : startedEmail(after);
+      return after.terms.firstPeriod ? undefined : startedEmail(last);
     case 'charge_announced':
       return fact.announcement.by === 'email' ? announcedEmail(after, fact.announcement, now) : undefined;
     case 'charge_failed':
@@ -99,9 +101,9 @@ function emailOf(
     }
     case 'period_paid': {
       const paid = openOf(before, fact.number);
-      return paid?.emailsWritten === undefined || after.phase === 'ended'
+      return !wasEmailed(before, paid) || after.phase === 'ended'
         ? undefined
-        : { ...aboutPeriod('recovered', after, paid), ...nextChargeOf(after) };
+        : { ...aboutPeriod('recovered', after, paid), ...nextChargeOf(last) };
     }
     case 'subscription_unpaid':
       return unpaidEmail('notCollected', after, openOf(after, fact.number));
@@ -138,16 +140,17 @@ function aboutPeriod(kind: EmailKind, subscription: Subscription, period: Period
   return { ...about(kind, subscription), amountMinor, period: { startsOn, endsOn } };
 }
 
-/** With what is charged first, and when. */
+/** With what is charged next, and when. The payer may have paid the first period already. */
 function startedEmail(subscription: Subscription): EmailTopic {
-  const [first] = upcoming(subscription, 1);
-  if (!first) return about('started', subscription);
-  const trial = first.kind === 'trial' ? first : undefined;
-  const charged = upcoming(subscription, 3).find(({ amountMinor }) => amountMinor > 0n) ?? first;
+  const coming = upcoming(subscription, 3);
+  const [next] = coming;
+  const first = subscription.latest ?? next;
+  const trial = first?.kind === 'trial' ? first : undefined;
+  const charged = coming.find(({ amountMinor }) => amountMinor > 0n) ?? next;
   const { ends } = subscription.terms.schedule;
   return {
-    ...aboutPeriod('started', subscription, charged),
-    chargeAt: charged.dueAt,
+    ...about('started', subscription),
+    ...(charged ? { ...aboutPeriod('started', subscription, charged), chargeAt: charged.dueAt } : {}),
     ...defined({
       trialUntil: trial?.endsOn,
       charges: ends && 'periods' in ends ? ends.periods : undefined,
@@ -192,9 +195,17 @@ function unpaidEmail(
   };
 }
 
+/** Nothing, if more is unpaid, or the subscription does not simply continue. */
 function nextChargeOf(subscription: Subscription): Pick<EmailTopic, 'chargeAt'> {
+  const { phase, open, endsAfter } = subscription;
+  if (phase !== 'running' || open.length > 0 || endsAfter) return {};
   const [next] = upcoming(subscription, 1);
   return defined({ chargeAt: next?.dueAt });
+}
+
+function wasEmailed(subscription: Subscription, period: OpenPeriod | undefined): period is OpenPeriod {
+  const written = period?.emailsWritten ?? 0;
+  return written > 1 || (written === 1 && emailsDecline(policyOfPeriod(subscription, period)));
 }
 
 function openOf({ open }: Subscription, number: number): OpenPeriod | undefined {
