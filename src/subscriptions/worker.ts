@@ -161,7 +161,9 @@ async function endOfChange(
   }
   const invoice = await loadInvoice(deps.db, invoiceId);
   if (!invoice || invoice.status === 'unpaid') return [];
-  return decideChangeEnded(subscription, invoiceId, invoice.status !== 'cancelled');
+  const isPaid = invoice.status !== 'cancelled';
+  const parent = isPaid ? await parentOf(deps.db, subscription, invoiceId) : undefined;
+  return decideChangeEnded(subscription, invoiceId, isPaid, parent);
 }
 
 /** The payer has paid the first invoice. */
@@ -253,12 +255,17 @@ async function settledByOthers(
   const invoice = await loadInvoice(db, invoiceId);
   if (!invoice || invoice.status === 'unpaid') return [];
   if (invoice.status !== 'cancelled') {
-    const { partyId, customerId } = subscription.terms;
-    const paid = customerId === undefined ? await paymentOfInvoice(db, { partyId, invoiceId }) : undefined;
-    return decidePaid(subscription, number, 'payer', now, paid?.parent);
+    const parent = await parentOf(db, subscription, invoiceId);
+    return decidePaid(subscription, number, 'payer', now, parent);
   }
   const forgiven = decideForgive(subscription, number, now);
   return forgiven.ok ? forgiven.value : [];
+}
+
+/** The payment of the payer, if its card is charged from now on. */
+async function parentOf(db: Database, { terms: { partyId, customerId } }: Subscription, invoiceId: string) {
+  if (customerId !== undefined) return undefined;
+  return (await paymentOfInvoice(db, { partyId, invoiceId }))?.parent;
 }
 
 async function doNext(

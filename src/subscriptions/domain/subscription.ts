@@ -231,7 +231,12 @@ export type SubscriptionFact =
       readonly invoiceId: string;
       readonly amountMinor: bigint;
     }
-  | { readonly type: 'items_changed'; readonly change: Change }
+  | {
+      readonly type: 'items_changed';
+      readonly change: Change;
+      /** The payer paid for it with a card that is charged from now on. */
+      readonly parent?: PaymentRef;
+    }
   | { readonly type: 'zone_changed'; readonly zone: string }
   | {
       readonly type: 'dunning_policy_changed';
@@ -588,6 +593,7 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
         paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
         creditMinor: before.creditMinor + reserved - fromBalanceMinor + credited,
         ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
+        ...defined({ parent: fact.parent }),
       };
     }
   }

@@ -308,7 +308,7 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   change_charge_failed: { failedFor: text, isUnsent: optional(oneOf(true)) },
   change_dropped: { why: optional(oneOf('unpaid', 'takenBack', 'ended')) },
   change_payment_taken_back: { ofPeriod: wholeNumber, invoiceId: text, amountMinor: minorUnits },
-  items_changed: { change },
+  items_changed: { change, parent: optional(parent) },
   zone_changed: { zone: text },
   dunning_policy_changed: {
     name: optional(text),

@@ -214,6 +214,44 @@ describe('later', () => {
     ]);
   });
 
+  test('a payer who pays a dearer period agrees to its price, and the next one is charged', async () => {
+    const { by, act, pay, get, periods, invoice } = await created({ trialDays: 7, firstAmount: 100 });
+    await pay();
+    const items = [{ product: 'Tea', price: 60_000 }];
+    expect((await act('change', { items, when: 'nextPeriod' })).status).toBe(200);
+    await daysLater(20, by);
+    const refused = await get();
+    expect(refused).toMatchObject({ status: 'pastDue', openPeriods: [{ number: 2 }] });
+    const [{ invoiceID }] = refused.openPeriods;
+    const { recurrentTerms } = await invoice(invoiceID);
+    expect(recurrentTerms).toEqual({ schedule: 'P1M', amountRule: { kind: 'fixed', amount: 60_000 } });
+    await pay(visa, {}, invoiceID);
+    expect(await get()).toMatchObject({ status: 'active' });
+    await daysLater(40, by);
+    const [, , third] = await periods();
+    expect(third).toMatchObject({ number: 3, outcome: 'paid', amount: 60_000 });
+  });
+
+  test('a payer who pays for a dearer change agrees to its price, and the next period is charged', async () => {
+    const { by, act, pay, get, periods, invoice, payments } = await created();
+    await pay(expiredAlone);
+    await daysLater(1, by);
+    const { body } = await act('change', { items: [{ product: 'Tea', price: 60_000 }], when: 'now' });
+    const { invoiceID } = body.pendingChange;
+    await subscriptions.settle();
+    expect(await invoice(invoiceID)).toMatchObject({
+      recurrentTerms: { schedule: 'P1M', amountRule: { kind: 'fixed', amount: 60_000 } },
+    });
+    await pay(visa, {}, invoiceID);
+    expect(await get()).not.toHaveProperty('pendingChange');
+    await daysLater(40, by);
+    const [, second] = await periods();
+    expect(second).toMatchObject({ number: 2, outcome: 'paid', amount: 60_000 });
+    expect((await payments(second.invoiceID)).at(-1)).toMatchObject({
+      payer: { recurrentParentPayment: { invoiceID, paymentID: '2' } },
+    });
+  });
+
   test('a refund of the first payment ends nothing', async () => {
     const { by, invoiceId, pay, get, outcomes } = await created();
     await pay();
