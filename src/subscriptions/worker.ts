@@ -36,6 +36,7 @@ import {
 } from './domain/commands.ts';
 import { dutyDue } from './domain/duties/duties.ts';
 import {
+  evolveAll,
   nextAction,
   policyNameOf,
   type Action,
@@ -132,7 +133,7 @@ async function heardOf(
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
   const { subscription } = stored;
-  if (subscription.phase === 'incomplete') return heardOfStart(deps.db, subscription, now);
+  if (subscription.phase === 'incomplete') return heardOfStart(deps, subscription, now);
   const ended = await endOfOldest(deps, subscription, now);
   if (ended.length > 0) return ended;
   const changed = await endOfChange(deps, subscription, now);
@@ -168,16 +169,17 @@ async function endOfChange(
 
 /** The payer has paid the first invoice. */
 async function heardOfStart(
-  db: Database,
+  deps: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
   const { firstInvoice, partyId } = subscription.terms;
   if (!firstInvoice) throw new Error('Only a first invoice starts a subscription that is incomplete.');
-  const paid = await paymentOfInvoice(db, { partyId, invoiceId: firstInvoice.id });
+  const paid = await paymentOfInvoice(deps.db, { partyId, invoiceId: firstInvoice.id });
   const started =
     paid && decideFirstPaymentCaptured(subscription, { ...paid, invoiceId: firstInvoice.id }, now);
-  return started?.ok ? started.value : [];
+  const facts = started?.ok ? started.value : [];
+  return [...facts, ...(await dutiesOf(deps, evolveAll(subscription, facts, now)))];
 }
 
 /** The payer has revoked the consent of the payment that charges follow. */
