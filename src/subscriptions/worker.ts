@@ -281,7 +281,10 @@ async function doNext(
   const followed = await newPolicyFor(tx, subscription, next);
   if (followed.length > 0) return write(tx, stored, followed, now, deps);
   const ids = await idsFor(tx, subscription, next, deps);
-  const facts = await heldUnannounced(tx, stored, decideWake(subscription, now, ids), now, deps);
+  const payer = payerOf(subscription);
+  const woken = decideWake(subscription, now, ids);
+  // What is refused in any case is not held before.
+  const facts = payer ? await heldUnannounced(tx, stored, woken, now, deps) : woken;
   const begun = await writeFacts(tx, stored, facts, now, deps);
   if (!begun) return 'versionConflict';
   if (begun.isPaying) return refuse('subscriptionChargePending');
@@ -295,7 +298,6 @@ async function doNext(
   const number = 'number' in charge ? charge.number : undefined;
   const sequence = schedule && number !== undefined ? instalmentOf(schedule, number) : undefined;
   const retry = number === undefined ? undefined : retryOf(subscription, number, now);
-  const payer = payerOf(subscription);
   const asked = payer && { partyId, invoiceId, payer, ...defined({ sequence, retry }) };
   const payment = asked ? await chargeInvoice(asked, now, { ...deps, db: tx }) : refuse('customerNotReady');
   if (payment === 'versionConflict') return payment;

@@ -1,5 +1,6 @@
 // A subscription that the payer starts with a payment: until it is captured, and what later periods charge.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import type { Merchant } from '../../support/service/test-service.ts';
 import { insufficientFunds } from '../../support/worlds/recurring.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
@@ -160,6 +161,18 @@ describe('the first payment', () => {
     await pay(visa, {}, (await periods())[1].invoiceID);
     await daysLater(30, by);
     expect(await outcomes()).toEqual(['paid', 'paid', 'paid']);
+  });
+
+  test('without a consent no charge waits for its announcement', async () => {
+    const { by, invoiceId, get } = await created();
+    const customerID = await subscriptions.readyCustomer(by);
+    const payer = { payerType: 'CustomerPayer', customerID };
+    await subscriptions.call(by, 'POST', `${invoices}/${invoiceId}/payments`, { payer });
+    await subscriptions.settle();
+    const duties = { announceEachHours: 168 };
+    await storeSettings(world.service.database, { partyId: by.partyId, shopId: 'TEST' }, { duties });
+    await daysLater(32, by);
+    expect(await get()).toMatchObject({ status: 'pastDue', openPeriods: [{ declineClass: 'newCard' }] });
   });
 });
 
