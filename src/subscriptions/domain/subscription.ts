@@ -83,6 +83,8 @@ export type OpenPeriod = Period & {
   readonly givesUpAt?: Instant;
   /** A person or a new card asked for the next try. */
   readonly isWished?: true;
+  /** The next try waits for the announcement of the charge. */
+  readonly isUnannounced?: true;
   /** How many emails about its failure were written. */
   readonly emailsWritten?: number;
 };
@@ -190,6 +192,8 @@ export type SubscriptionFact =
       /** Absent: no try is left before Mandate gives up. */
       readonly until?: Instant;
       readonly why: string;
+      /** It waits for its announcement. */
+      readonly isUnannounced?: true;
     }
   | {
       readonly type: 'charge_failed';
@@ -656,8 +660,7 @@ function afterDuty(before: Subscription, fact: DutyFact, now: Instant): Subscrip
 
 /** A charge that waits for its announcement follows it in time. */
 function afterAccepted(period: OpenPeriod, { number, acceptedAt, leadMs }: Announcement): OpenPeriod {
-  const isWaiting = period.nextTryAt !== undefined && period.declineClass === undefined;
-  if (period.number !== number || acceptedAt === undefined || !isWaiting) return period;
+  if (period.number !== number || acceptedAt === undefined || !period.isUnannounced) return period;
   return { ...period, nextTryAt: later(period.dueAt, laterBy(acceptedAt, leadMs)) };
 }
 
@@ -690,7 +693,7 @@ function afterPeriodFact(
       const after = withOpen(before, fact.number, (period) => ({
         ...untried(period),
         ...kept(period),
-        ...defined({ nextTryAt: fact.until }),
+        ...defined({ nextTryAt: fact.until, isUnannounced: fact.isUnannounced }),
       }));
       return { ...after, charges: sentCharges(before, fact.number) };
     }
@@ -822,6 +825,7 @@ function untried({
   givesUpAt: __,
   charging: ___,
   isWished: ____,
+  isUnannounced: _____,
   ...period
 }: OpenPeriod): OpenPeriod {
   return period;

@@ -191,6 +191,7 @@ const openPeriod: Codec<OpenPeriod> = object({
   nextTryAt: optional(instant),
   givesUpAt: optional(instant),
   isWished: optional(oneOf(true)),
+  isUnannounced: optional(oneOf(true)),
   emailsWritten: optional(wholeNumber),
 });
 const changeMembers: Members<Change> = {
@@ -279,7 +280,12 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
     bindingId: optional(text),
     isUnannounced: optional(oneOf(true)),
   },
-  charge_postponed: { number: wholeNumber, until: optional(instant), why: text },
+  charge_postponed: {
+    number: wholeNumber,
+    until: optional(instant),
+    why: text,
+    isUnannounced: optional(oneOf(true)),
+  },
   charge_failed: {
     number: wholeNumber,
     declineClass,

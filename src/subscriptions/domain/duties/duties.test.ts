@@ -5,7 +5,7 @@ import type { Currency } from '../../../money.ts';
 import type { Duties } from '../../../recurring/domain/settings.ts';
 import { decideChangeFromNextPeriod } from '../changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from '../charge-outcome.ts';
-import { decideCreate, decideWake } from '../commands.ts';
+import { decideCharge, decideCreate, decideWake } from '../commands.ts';
 import { monthlyPolicy } from '../dunning/dunning.ts';
 import {
   evolve,
@@ -307,5 +307,29 @@ describe('the duties towards the payer', () => {
     // A charge, the announcement of the next, and the mail server that accepts it.
     expect(announced.stops).toBe(3 * 12);
     expect(announced.charges).toHaveLength(12);
+  });
+});
+
+describe('a charge that waits for its announcement', () => {
+  const accepted = { type: 'announcement_ended', number: 2, as: 'accepted' } as const;
+  const waiting = () =>
+    new Walk({
+      duties: { announceEachHours: 24 },
+      acceptMs: Infinity,
+      until: at('2027-02-28T06:30'),
+    }).subscription;
+  const now = at('2027-02-28T07:00');
+
+  test('follows it', () => {
+    const { open } = evolveAll(waiting(), [accepted], now);
+    expect(open).toMatchObject([{ nextTryAt: '2027-03-01T07:00:00.000000Z' }]);
+  });
+
+  test('stays where the merchant has put it', () => {
+    const wish = { number: 2, afterDays: 5, invoiceId: 'unused' };
+    const put = decideCharge(waiting(), wish, now);
+    if (!put.ok) throw new Error(put.refusal.hint);
+    const { open } = evolveAll(waiting(), [...put.value, accepted], now);
+    expect(open).toMatchObject([{ nextTryAt: '2027-03-05T06:00:54.000000Z' }]);
   });
 });

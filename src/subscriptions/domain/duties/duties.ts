@@ -212,7 +212,8 @@ export function holdUnannounced(subscription: Subscription, facts: Facts, now: I
   const fact = need && announced(after, number, need, reach);
   const { announcement } = fact ? evolveAll(after, [fact], now) : after;
   if (!announcement) throw new Error(`The charge of period ${number} needs no announcement.`);
-  const postponed = { type: 'charge_postponed', number, ...waitOf(announcement, now) } as const;
+  const wait = { ...waitOf(announcement, now), isUnannounced: true } as const;
+  const postponed = { type: 'charge_postponed', number, ...wait } as const;
   return [...created, ...(fact ? [fact] : []), postponed];
 }
 
