@@ -451,6 +451,8 @@ export function mayChargeFrom({ charges, terms }: Pick<Subscription, 'charges' |
 function retryOf(subscription: Subscription): Action | undefined {
   const [oldest] = subscription.open;
   if (!oldest || oldest.charging !== undefined) return undefined;
+  // The payer has paused it before the charge that was announced.
+  if (subscription.phase === 'paused' && oldest.isUnannounced) return undefined;
   const { number, nextTryAt, givesUpAt } = oldest;
   if (nextTryAt !== undefined) {
     const isStacked = subscription.charges.at(-1)?.number !== number && policyOf(subscription).stack;

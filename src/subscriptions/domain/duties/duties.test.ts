@@ -5,7 +5,14 @@ import type { Currency } from '../../../money.ts';
 import type { Duties } from '../../../recurring/domain/settings.ts';
 import { decideChangeFromNextPeriod } from '../changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from '../charge-outcome.ts';
-import { decideCharge, decideCreate, decideWake } from '../commands.ts';
+import {
+  decideCancel,
+  decideCharge,
+  decideCreate,
+  decidePause,
+  decideResume,
+  decideWake,
+} from '../commands.ts';
 import { monthlyPolicy } from '../dunning/dunning.ts';
 import {
   evolve,
@@ -331,5 +338,29 @@ describe('a charge that waits for its announcement', () => {
     if (!put.ok) throw new Error(put.refusal.hint);
     const { open } = evolveAll(waiting(), [...put.value, accepted], now);
     expect(open).toMatchObject([{ nextTryAt: '2027-03-05T06:00:54.000000Z' }]);
+  });
+
+  test('is not made after the payer has ended the subscription', () => {
+    const ended = decideCancel(waiting(), { when: 'periodEnd', by: 'payer' });
+    expect(ended.ok && ended.value).toEqual([
+      { type: 'period_closed', number: 2, outcome: 'forgiven' },
+      { type: 'subscription_ended', reason: 'payer' },
+    ]);
+  });
+
+  test('is not made during a pause, and afterwards only if its period continues', () => {
+    const paused = decidePause(waiting(), { by: 'payer', openPeriods: 'keepTrying', invoiceId: 'new' }, now);
+    if (!paused.ok) throw new Error(paused.refusal.code);
+    const after = evolveAll(waiting(), [...paused.value, accepted], now);
+    expect(nextAction(after)).toBeUndefined();
+    const resumed = (until: Instant) => {
+      const facts = decideResume(after, { invoiceId: 'new' }, until);
+      if (!facts.ok) throw new Error(facts.refusal.code);
+      return evolveAll(after, facts.value, until);
+    };
+    expect(nextAction(resumed(at('2027-03-02T00:00')))).toMatchObject({ does: 'charge', number: 2 });
+    const { open, latest: last } = resumed(at('2027-04-10T00:00'));
+    expect(open.map(({ number }) => number)).toEqual([3]);
+    expect(last).toMatchObject({ number: 3, outcome: 'open' });
   });
 });
