@@ -363,4 +363,13 @@ describe('a charge that waits for its announcement', () => {
     expect(open.map(({ number }) => number)).toEqual([3]);
     expect(last).toMatchObject({ number: 3, outcome: 'open' });
   });
+
+  test('keeps its announcement while the next period of a stack comes near', () => {
+    const stacked = evolveAll(
+      waiting(),
+      [{ type: 'dunning_policy_changed', policy: { ...terms.dunning, stack: true } }],
+      now,
+    );
+    expect(nextDuty(stacked)).toBeUndefined();
+  });
 });

@@ -104,6 +104,8 @@ function announcementDue(subscription: Subscription): Duty | undefined {
   const { phase, open } = subscription;
   if (phase !== 'running') return undefined;
   if (open.some(({ outcome }) => outcome === 'open') && !policyOf(subscription).stack) return undefined;
+  // One announcement is known at a time, and a charge waits for it.
+  if (open.some(({ isUnannounced }) => isUnannounced)) return undefined;
   const period = nextPeriod(subscription);
   const need = period && needOf(subscription, period);
   if (!need || announcedFor(subscription, period.number)) return undefined;
