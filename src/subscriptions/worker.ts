@@ -36,6 +36,7 @@ import {
 } from './domain/commands.ts';
 import { dutyDue } from './domain/duties/duties.ts';
 import {
+  evolveAll,
   nextAction,
   policyNameOf,
   type Action,
@@ -132,7 +133,7 @@ async function heardOf(
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
   const { subscription } = stored;
-  if (subscription.phase === 'incomplete') return heardOfStart(deps.db, subscription, now);
+  if (subscription.phase === 'incomplete') return heardOfStart(deps, subscription, now);
   const ended = await endOfOldest(deps, subscription, now);
   if (ended.length > 0) return ended;
   const changed = await endOfChange(deps, subscription, now);
@@ -161,21 +162,24 @@ async function endOfChange(
   }
   const invoice = await loadInvoice(deps.db, invoiceId);
   if (!invoice || invoice.status === 'unpaid') return [];
-  return decideChangeEnded(subscription, invoiceId, invoice.status !== 'cancelled');
+  const isPaid = invoice.status !== 'cancelled';
+  const parent = isPaid ? await parentOf(deps.db, subscription, invoiceId) : undefined;
+  return decideChangeEnded(subscription, invoiceId, isPaid, parent);
 }
 
 /** The payer has paid the first invoice. */
 async function heardOfStart(
-  db: Database,
+  deps: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
   const { firstInvoice, partyId } = subscription.terms;
   if (!firstInvoice) throw new Error('Only a first invoice starts a subscription that is incomplete.');
-  const paid = await paymentOfInvoice(db, { partyId, invoiceId: firstInvoice.id });
+  const paid = await paymentOfInvoice(deps.db, { partyId, invoiceId: firstInvoice.id });
   const started =
     paid && decideFirstPaymentCaptured(subscription, { ...paid, invoiceId: firstInvoice.id }, now);
-  return started?.ok ? started.value : [];
+  const facts = started?.ok ? started.value : [];
+  return [...facts, ...(await dutiesOf(deps, evolveAll(subscription, facts, now)))];
 }
 
 /** The payer has revoked the consent of the payment that charges follow. */
@@ -253,12 +257,17 @@ async function settledByOthers(
   const invoice = await loadInvoice(db, invoiceId);
   if (!invoice || invoice.status === 'unpaid') return [];
   if (invoice.status !== 'cancelled') {
-    const { partyId, customerId } = subscription.terms;
-    const paid = customerId === undefined ? await paymentOfInvoice(db, { partyId, invoiceId }) : undefined;
-    return decidePaid(subscription, number, 'payer', now, paid?.parent);
+    const parent = await parentOf(db, subscription, invoiceId);
+    return decidePaid(subscription, number, 'payer', now, parent);
   }
   const forgiven = decideForgive(subscription, number, now);
   return forgiven.ok ? forgiven.value : [];
+}
+
+/** The payment of the payer, if its card is charged from now on. */
+async function parentOf(db: Database, { terms: { partyId, customerId } }: Subscription, invoiceId: string) {
+  if (customerId !== undefined) return undefined;
+  return (await paymentOfInvoice(db, { partyId, invoiceId }))?.parent;
 }
 
 async function doNext(
@@ -272,7 +281,10 @@ async function doNext(
   const followed = await newPolicyFor(tx, subscription, next);
   if (followed.length > 0) return write(tx, stored, followed, now, deps);
   const ids = await idsFor(tx, subscription, next, deps);
-  const facts = await heldUnannounced(tx, stored, decideWake(subscription, now, ids), now, deps);
+  const payer = payerOf(subscription);
+  const woken = decideWake(subscription, now, ids);
+  // What is refused in any case is not held before.
+  const facts = payer ? await heldUnannounced(tx, stored, woken, now, deps) : woken;
   const begun = await writeFacts(tx, stored, facts, now, deps);
   if (!begun) return 'versionConflict';
   if (begun.isPaying) return refuse('subscriptionChargePending');
@@ -286,7 +298,6 @@ async function doNext(
   const number = 'number' in charge ? charge.number : undefined;
   const sequence = schedule && number !== undefined ? instalmentOf(schedule, number) : undefined;
   const retry = number === undefined ? undefined : retryOf(subscription, number, now);
-  const payer = payerOf(subscription);
   const asked = payer && { partyId, invoiceId, payer, ...defined({ sequence, retry }) };
   const payment = asked ? await chargeInvoice(asked, now, { ...deps, db: tx }) : refuse('customerNotReady');
   if (payment === 'versionConflict') return payment;

@@ -163,7 +163,8 @@ export async function invoiceFirst(
   const { terms, items } = subscription;
   const dueDate = nextAction(subscription)?.at;
   if (!terms.firstInvoice || dueDate === undefined) return;
-  const of = { subscriptionId: terms.id, currency: terms.currency, recurring: consentTermsOf(terms) };
+  const recurring = consentTermsOf(terms, { items }, now);
+  const of = { subscriptionId: terms.id, currency: terms.currency, recurring };
   const invoice = { ...terms.firstInvoice, product: productOf(items), dueDate, ...of };
   await createInvoice(tx, terms, invoice, now, merchants);
 }
@@ -171,7 +172,7 @@ export async function invoiceFirst(
 /** Its lines, unless it costs another amount: credit has paid a part of them, or the first payment was one of its own. */
 async function invoicePeriod(
   tx: Database,
-  { terms, items }: Subscription,
+  { terms, items, scheduledItems = items }: Subscription,
   { invoiceId: id, lines, amountMinor }: Period & { readonly invoiceId: string },
   now: Instant,
   merchants: Merchants,
@@ -179,7 +180,8 @@ async function invoicePeriod(
   const product = productOf(lines.length > 0 ? lines : items);
   const dueDate = laterBy(now, invoiceLifeMs);
   const cart = sumOf(lines) === amountMinor ? { cart: lines } : {};
-  const recurring = terms.firstInvoice ? consentTermsOf(terms) : undefined;
+  const asked = { items: scheduledItems, atLeastMinor: amountMinor };
+  const recurring = terms.firstInvoice ? consentTermsOf(terms, asked, now) : undefined;
   const of = { subscriptionId: terms.id, currency: terms.currency, ...defined({ recurring }) };
   const invoice = { id, product, dueDate, amountMinor, ...of, ...cart };
   await createInvoice(tx, terms, invoice, now, merchants);
@@ -195,7 +197,8 @@ async function invoiceChange(
 ): Promise<void> {
   const { invoiceId: id, payableUntil: dueDate, items } = change;
   if (id === undefined || dueDate === undefined) throw new Error('A change that is charged has an invoice.');
-  const of = { subscriptionId: terms.id, currency: terms.currency };
+  const recurring = terms.firstInvoice ? consentTermsOf(terms, { items }, now) : undefined;
+  const of = { subscriptionId: terms.id, currency: terms.currency, ...defined({ recurring }) };
   const invoice = { id, product: productOf(items), dueDate, amountMinor: dueOf(change), ...of };
   await createInvoice(tx, terms, invoice, now, merchants);
 }

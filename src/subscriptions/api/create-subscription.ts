@@ -24,6 +24,7 @@ import { costOfFirst } from '../domain/first-payment.ts';
 import { sumOf } from '../domain/changes/proration.ts';
 import { checkSchedule } from '../domain/schedule.ts';
 import { evolve, evolveAll, type SubscriptionTerms } from '../domain/subscription.ts';
+import { dutiesOf } from '../duty-steps.ts';
 import type { PayerEmails } from '../payer-emails.ts';
 import { findPolicyFor } from '../store/dunning-policies.ts';
 import { findSubscriptionByExternalId, storeNewSubscription } from '../store/subscriptions.ts';
@@ -124,12 +125,13 @@ async function make(
   }
   const allowed = customer && (await allowedByConsent(customer, terms.value, now, deps));
   if (allowed && !allowed.ok) return allowed;
-  const [created, ...others] = decision.value;
+  const [created, ...started] = decision.value;
   if (!created) throw new Error('A subscription is created by a fact.');
   const before = evolve(undefined, created, now);
+  const others = [...started, ...(await dutiesOf(deps, evolveAll(before, started, now)))];
   const subscription = evolveAll(before, others, now);
   const wakeAt = wakeTimeOf(subscription, now);
-  if (!(await storeNewSubscription(db, subscription, decision.value, wakeAt, fingerprint)))
+  if (!(await storeNewSubscription(db, subscription, [created, ...others], wakeAt, fingerprint)))
     return 'versionConflict';
   const key = await claimUniqueKey(db, terms.value);
   if (key === 'versionConflict') return key;

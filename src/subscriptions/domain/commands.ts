@@ -254,10 +254,13 @@ export function decideResume(
   return accept([...unparked, ...(phase === 'paused' ? resuming(subscription, now, invoiceId) : [])]);
 }
 
-/** A pause ends at its own time, also if Mandate looks later. What started since then is due. */
+/** A pause ends at its own time, also if Mandate looks later. What started since then is due, and what waited all its period is not. */
 function resuming(subscription: Subscription, now: Instant, invoiceId: string): Facts {
   const until = earliest(subscription.pause?.resumesAt ?? now, now);
-  const rows = createAfterPause(subscription, until, now, invoiceId);
+  const over = subscription.open.filter(({ isUnannounced, endsAt }) => isUnannounced && endsAt <= until);
+  const forgiven = closing(over, 'forgiven');
+  const left = evolveAll(subscription, forgiven, now);
+  const rows = [...forgiven, ...createAfterPause(left, until, now, invoiceId)];
   const after = nextPeriod(evolveAll(subscription, rows, now));
   if (after === undefined || after.startsAt >= until) return [...rows, { type: 'subscription_resumed' }];
   // Too many for one step: the job continues.
@@ -269,10 +272,17 @@ export function decideCancel(
   subscription: Subscription,
   { when, by }: { readonly when: 'now' | 'periodEnd'; readonly by: 'payer' | 'merchant' },
 ): Outcome<Facts, 'invalidSubscriptionStatus'> {
-  const { phase, latest } = subscription;
+  const { phase, latest, open } = subscription;
   if (phase === 'ended') return wrongPhase(subscription);
   if (when === 'now' || !latest) return accept(ending(subscription, by));
-  return accept([{ type: 'end_scheduled', afterNumber: latest.number, reason: by }]);
+  // The payer has heard of the charge in time to prevent it.
+  const held = by === 'payer' ? open.filter(({ isUnannounced }) => isUnannounced) : [];
+  const forgiven = closing(held, 'forgiven');
+  const others = open.filter((period) => !held.includes(period));
+  // The period before it is over.
+  if (others.length === 0 && held.some(({ number }) => number === latest.number))
+    return accept([...forgiven, ...ending({ ...subscription, open: others }, by)]);
+  return accept([...forgiven, { type: 'end_scheduled', afterNumber: latest.number, reason: by }]);
 }
 
 export function decideUncancel(

@@ -6,7 +6,7 @@ import type { InvoiceTerms } from '../../invoices/domain/invoice.ts';
 import { linesOf } from './period-rows.ts';
 import { sumOf } from './changes/proration.ts';
 import { firstNumberOf, isoOf, layOut, periodDates } from './schedule.ts';
-import type { SubscriptionTerms } from './subscription.ts';
+import type { Item, SubscriptionTerms } from './subscription.ts';
 
 /** The first period, if it starts on the day of the creation. */
 export function costOfFirst(terms: SubscriptionTerms, now: Instant): bigint {
@@ -16,16 +16,20 @@ export function costOfFirst(terms: SubscriptionTerms, now: Instant): bigint {
   return first ? sumOf(linesOf({ schedule, terms }, first, items)) : 0n;
 }
 
+type Asked = { readonly items: readonly Item[]; readonly atLeastMinor?: bigint };
+
 /** The terms next to the box that the payer ticks. A payment on the day after the creation gives a trial one day more. */
-export function consentTermsOf({
-  items,
-  schedule,
-  createdAt,
-}: SubscriptionTerms): NonNullable<InvoiceTerms['recurring']> {
-  const { every, zone, trialDays } = schedule;
-  const amountMinor = Number(sumOf(items));
-  const trial = trialDays !== undefined && {
-    trialEnd: dateText(localDayOf(createdAt, zone) + trialDays - 1),
+export function consentTermsOf(
+  { schedule, createdAt }: SubscriptionTerms,
+  { items, atLeastMinor = 0n }: Asked,
+  now: Instant,
+): NonNullable<InvoiceTerms['recurring']> {
+  const { every, zone, trialDays = 0 } = schedule;
+  const last = sumOf(items.map((item) => ({ ...item, priceMinor: item.lastPriceMinor ?? item.priceMinor })));
+  const amountMinor = Math.max(...[sumOf(items), last, atLeastMinor].map(Number));
+  const trialEnds = localDayOf(createdAt, zone) + trialDays - 1;
+  const trial = trialEnds >= localDayOf(now, zone) && {
+    trialEnd: dateText(trialEnds),
     amountAfterTrialMinor: amountMinor,
   };
   return { schedule: isoOf(every), amountRule: { kind: 'fixed', amountMinor }, ...trial };

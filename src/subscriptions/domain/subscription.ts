@@ -89,6 +89,8 @@ export type OpenPeriod = Period & {
   readonly givesUpAt?: Instant;
   /** A person or a new card asked for the next try. */
   readonly isWished?: true;
+  /** The next try waits for the announcement of the charge. */
+  readonly isUnannounced?: true;
   /** How many emails about its failure were written. */
   readonly emailsWritten?: number;
 };
@@ -196,6 +198,8 @@ export type SubscriptionFact =
       /** Absent: no try is left before Mandate gives up. */
       readonly until?: Instant;
       readonly why: string;
+      /** It waits for its announcement. */
+      readonly isUnannounced?: true;
     }
   | {
       readonly type: 'charge_failed';
@@ -237,7 +241,12 @@ export type SubscriptionFact =
       readonly invoiceId: string;
       readonly amountMinor: bigint;
     }
-  | { readonly type: 'items_changed'; readonly change: Change }
+  | {
+      readonly type: 'items_changed';
+      readonly change: Change;
+      /** The payer paid for it with a card that is charged from now on. */
+      readonly parent?: PaymentRef;
+    }
   | { readonly type: 'zone_changed'; readonly zone: string }
   | {
       readonly type: 'dunning_policy_changed';
@@ -448,6 +457,8 @@ export function mayChargeFrom({ charges, terms }: Pick<Subscription, 'charges' |
 function retryOf(subscription: Subscription): Action | undefined {
   const [oldest] = subscription.open;
   if (!oldest || oldest.charging !== undefined) return undefined;
+  // The payer has paused it before the charge that was announced.
+  if (subscription.phase === 'paused' && oldest.isUnannounced) return undefined;
   const { number, nextTryAt, givesUpAt } = oldest;
   if (nextTryAt !== undefined) {
     const isStacked = subscription.charges.at(-1)?.number !== number && policyOf(subscription).stack;
@@ -594,6 +605,7 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
         paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
         creditMinor: before.creditMinor + reserved - fromBalanceMinor + credited,
         ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
+        ...defined({ parent: fact.parent }),
       };
     }
   }
@@ -656,8 +668,7 @@ function afterDuty(before: Subscription, fact: DutyFact, now: Instant): Subscrip
 
 /** A charge that waits for its announcement follows it in time. */
 function afterAccepted(period: OpenPeriod, { number, acceptedAt, leadMs }: Announcement): OpenPeriod {
-  const isWaiting = period.nextTryAt !== undefined && period.declineClass === undefined;
-  if (period.number !== number || acceptedAt === undefined || !isWaiting) return period;
+  if (period.number !== number || acceptedAt === undefined || !period.isUnannounced) return period;
   return { ...period, nextTryAt: later(period.dueAt, laterBy(acceptedAt, leadMs)) };
 }
 
@@ -690,7 +701,7 @@ function afterPeriodFact(
       const after = withOpen(before, fact.number, (period) => ({
         ...untried(period),
         ...kept(period),
-        ...defined({ nextTryAt: fact.until }),
+        ...defined({ nextTryAt: fact.until, isUnannounced: fact.isUnannounced }),
       }));
       return { ...after, charges: sentCharges(before, fact.number) };
     }
@@ -822,6 +833,7 @@ function untried({
   givesUpAt: __,
   charging: ___,
   isWished: ____,
+  isUnannounced: _____,
   ...period
 }: OpenPeriod): OpenPeriod {
   return period;

@@ -191,6 +191,7 @@ const openPeriod: Codec<OpenPeriod> = object({
   nextTryAt: optional(instant),
   givesUpAt: optional(instant),
   isWished: optional(oneOf(true)),
+  isUnannounced: optional(oneOf(true)),
   emailsWritten: optional(wholeNumber),
 });
 const changeMembers: Members<Change> = {
@@ -279,7 +280,12 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
     bindingId: optional(text),
     isUnannounced: optional(oneOf(true)),
   },
-  charge_postponed: { number: wholeNumber, until: optional(instant), why: text },
+  charge_postponed: {
+    number: wholeNumber,
+    until: optional(instant),
+    why: text,
+    isUnannounced: optional(oneOf(true)),
+  },
   charge_failed: {
     number: wholeNumber,
     declineClass,
@@ -308,7 +314,7 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   change_charge_failed: { failedFor: text, isUnsent: optional(oneOf(true)) },
   change_dropped: { why: optional(oneOf('unpaid', 'takenBack', 'ended')) },
   change_payment_taken_back: { ofPeriod: wholeNumber, invoiceId: text, amountMinor: minorUnits },
-  items_changed: { change },
+  items_changed: { change, parent: optional(parent) },
   zone_changed: { zone: text },
   dunning_policy_changed: {
     name: optional(text),

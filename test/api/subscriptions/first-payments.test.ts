@@ -1,5 +1,6 @@
 // A subscription that the payer starts with a payment: until it is captured, and what later periods charge.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import type { Merchant } from '../../support/service/test-service.ts';
 import { insufficientFunds } from '../../support/worlds/recurring.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
@@ -161,6 +162,18 @@ describe('the first payment', () => {
     await daysLater(30, by);
     expect(await outcomes()).toEqual(['paid', 'paid', 'paid']);
   });
+
+  test('without a consent no charge waits for its announcement', async () => {
+    const { by, invoiceId, get } = await created();
+    const customerID = await subscriptions.readyCustomer(by);
+    const payer = { payerType: 'CustomerPayer', customerID };
+    await subscriptions.call(by, 'POST', `${invoices}/${invoiceId}/payments`, { payer });
+    await subscriptions.settle();
+    const duties = { announceEachHours: 168 };
+    await storeSettings(world.service.database, { partyId: by.partyId, shopId: 'TEST' }, { duties });
+    await daysLater(32, by);
+    expect(await get()).toMatchObject({ status: 'pastDue', openPeriods: [{ declineClass: 'newCard' }] });
+  });
 });
 
 describe('without it', () => {
@@ -212,6 +225,44 @@ describe('later', () => {
     expect(await payments(third.invoiceID)).toMatchObject([
       { payer: { recurrentParentPayment: { invoiceID, paymentID: '2' } } },
     ]);
+  });
+
+  test('a payer who pays a dearer period agrees to its price, and the next one is charged', async () => {
+    const { by, act, pay, get, periods, invoice } = await created({ trialDays: 7, firstAmount: 100 });
+    await pay();
+    const items = [{ product: 'Tea', price: 60_000 }];
+    expect((await act('change', { items, when: 'nextPeriod' })).status).toBe(200);
+    await daysLater(20, by);
+    const refused = await get();
+    expect(refused).toMatchObject({ status: 'pastDue', openPeriods: [{ number: 2 }] });
+    const [{ invoiceID }] = refused.openPeriods;
+    const { recurrentTerms } = await invoice(invoiceID);
+    expect(recurrentTerms).toEqual({ schedule: 'P1M', amountRule: { kind: 'fixed', amount: 60_000 } });
+    await pay(visa, {}, invoiceID);
+    expect(await get()).toMatchObject({ status: 'active' });
+    await daysLater(40, by);
+    const [, , third] = await periods();
+    expect(third).toMatchObject({ number: 3, outcome: 'paid', amount: 60_000 });
+  });
+
+  test('a payer who pays for a dearer change agrees to its price, and the next period is charged', async () => {
+    const { by, act, pay, get, periods, invoice, payments } = await created();
+    await pay(expiredAlone);
+    await daysLater(1, by);
+    const { body } = await act('change', { items: [{ product: 'Tea', price: 60_000 }], when: 'now' });
+    const { invoiceID } = body.pendingChange;
+    await subscriptions.settle();
+    expect(await invoice(invoiceID)).toMatchObject({
+      recurrentTerms: { schedule: 'P1M', amountRule: { kind: 'fixed', amount: 60_000 } },
+    });
+    await pay(visa, {}, invoiceID);
+    expect(await get()).not.toHaveProperty('pendingChange');
+    await daysLater(40, by);
+    const [, second] = await periods();
+    expect(second).toMatchObject({ number: 2, outcome: 'paid', amount: 60_000 });
+    expect((await payments(second.invoiceID)).at(-1)).toMatchObject({
+      payer: { recurrentParentPayment: { invoiceID, paymentID: '2' } },
+    });
   });
 
   test('a refund of the first payment ends nothing', async () => {

@@ -138,3 +138,18 @@ test('the outbox of an unpaid invoice has the emails that ask for its payment', 
   const { body } = await subscriptions.call(merchant, 'GET', `/sandbox/outbox?invoiceID=${invoiceID}`);
   expect(body).toMatchObject([{ kind: 'declined', subscriptionID: id, invoiceID, status: 'kept' }]);
 });
+
+test('the second charge of one that a payment or an import has started is announced in time', async () => {
+  const merchant = await world.createMerchant();
+  await set(merchant, { duties: { announceEachHours: 168 } });
+  const unpaid = await subscriptions.createUnpaid(merchant);
+  await subscriptions.pay(merchant, unpaid.body.firstInvoiceID);
+  await subscriptions.settle();
+  const { body: clock } = await subscriptions.call(merchant, 'GET', '/sandbox/clock');
+  const startsOn = new Date(Date.parse(clock.now) + 10 * 86_400_000).toISOString().slice(0, 10);
+  const imported = await started({ continuesWith: { number: 2, startsOn } }, merchant);
+  await daysLater(5, merchant);
+  expect(await kindsOf(imported)).toContain('announced kept');
+  await daysLater(22, merchant);
+  expect(await kindsOf(unpaid.body.id)).toContain('announced kept');
+});

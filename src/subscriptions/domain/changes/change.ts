@@ -1,6 +1,7 @@
 // Other items or another time zone: from the next period, or now for the difference. A dearer change takes effect when it is paid.
 import { earliest, laterBy, type Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
+import type { PaymentRef } from '../../../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
 import type { ChargeEnding } from '../charge-outcome.ts';
@@ -182,12 +183,17 @@ export function decideTakeBackChange(
     : refuse('invalidSubscriptionStatus', { hint: 'No change is waiting.' });
 }
 
-/** The outcome of the invoice of a change. */
-export function decideChangeEnded({ change }: Subscription, invoiceId: string, isPaid: boolean): Facts {
+/** The outcome of the invoice of a change. `parent`: the payer's payment, if its card is charged from now on. */
+export function decideChangeEnded(
+  { change }: Subscription,
+  invoiceId: string,
+  isPaid: boolean,
+  parent?: PaymentRef,
+): Facts {
   if (change?.invoiceId !== invoiceId) return [];
   return [
     isPaid
-      ? { type: 'items_changed', change: withoutCharge(change) }
+      ? { type: 'items_changed', change: withoutCharge(change), ...defined({ parent }) }
       : { type: 'change_dropped', why: 'unpaid' },
   ];
 }

@@ -6,7 +6,14 @@ import type { Currency } from '../../../money.ts';
 import type { Duties } from '../../../recurring/domain/settings.ts';
 import { decideChangeFromNextPeriod } from '../changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from '../charge-outcome.ts';
-import { decideCreate, decideWake } from '../commands.ts';
+import {
+  decideCancel,
+  decideCharge,
+  decideCreate,
+  decidePause,
+  decideResume,
+  decideWake,
+} from '../commands.ts';
 import { monthlyPolicy } from '../dunning/dunning.ts';
 import {
   evolve,
@@ -338,5 +345,62 @@ describe('the duties towards the payer', () => {
     // A charge, the announcement of the next, and the mail server that accepts it.
     expect(announced.stops).toBe(3 * 12);
     expect(announced.charges).toHaveLength(12);
+  });
+});
+
+describe('a charge that waits for its announcement', () => {
+  const accepted = { type: 'announcement_ended', number: 2, as: 'accepted' } as const;
+  const waiting = () =>
+    new Walk({
+      duties: { announceEachHours: 24 },
+      acceptMs: Infinity,
+      until: at('2027-02-28T06:30'),
+    }).subscription;
+  const now = at('2027-02-28T07:00');
+
+  test('follows it', () => {
+    const { open } = evolveAll(waiting(), [accepted], now);
+    expect(open).toMatchObject([{ nextTryAt: '2027-03-01T07:00:00.000000Z' }]);
+  });
+
+  test('stays where the merchant has put it', () => {
+    const wish = { number: 2, afterDays: 5, invoiceId: 'unused' };
+    const put = decideCharge(waiting(), wish, now);
+    if (!put.ok) throw new Error(put.refusal.hint);
+    const { open } = evolveAll(waiting(), [...put.value, accepted], now);
+    expect(open).toMatchObject([{ nextTryAt: '2027-03-05T06:00:54.000000Z' }]);
+  });
+
+  test('is not made after the payer has ended the subscription', () => {
+    const ended = decideCancel(waiting(), { when: 'periodEnd', by: 'payer' });
+    expect(ended.ok && ended.value).toEqual([
+      { type: 'period_closed', number: 2, outcome: 'forgiven' },
+      { type: 'subscription_ended', reason: 'payer' },
+    ]);
+  });
+
+  test('is not made during a pause, and afterwards only if its period continues', () => {
+    const paused = decidePause(waiting(), { by: 'payer', openPeriods: 'keepTrying', invoiceId: 'new' }, now);
+    if (!paused.ok) throw new Error(paused.refusal.code);
+    const after = evolveAll(waiting(), [...paused.value, accepted], now);
+    expect(nextAction(after)).toBeUndefined();
+    const resumed = (until: Instant) => {
+      const facts = decideResume(after, { invoiceId: 'new' }, until);
+      if (!facts.ok) throw new Error(facts.refusal.code);
+      return evolveAll(after, facts.value, until);
+    };
+    expect(nextAction(resumed(at('2027-03-02T00:00')))).toMatchObject({ does: 'charge', number: 2 });
+    const { open, latest: last } = resumed(at('2027-04-10T00:00'));
+    expect(open.map(({ number }) => number)).toEqual([3]);
+    expect(last).toMatchObject({ number: 3, outcome: 'open' });
+  });
+
+  test('keeps its announcement while the next period of a stack comes near', () => {
+    const stacked = evolveAll(
+      waiting(),
+      [{ type: 'dunning_policy_changed', policy: { ...terms.dunning, stack: true } }],
+      now,
+    );
+    expect(nextDuty(stacked)).toBeUndefined();
   });
 });

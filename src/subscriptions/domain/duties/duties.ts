@@ -104,6 +104,8 @@ function announcementDue(subscription: Subscription): Duty | undefined {
   const { phase, open } = subscription;
   if (phase !== 'running') return undefined;
   if (open.some(({ outcome }) => outcome === 'open') && !policyOf(subscription).stack) return undefined;
+  // One announcement is known at a time, and a charge waits for it.
+  if (open.some(({ isUnannounced }) => isUnannounced)) return undefined;
   const period = nextPeriod(subscription);
   const need = period && needOf(subscription, period);
   if (!need || announcedFor(subscription, period.number)) return undefined;
@@ -214,7 +216,8 @@ export function holdUnannounced(subscription: Subscription, facts: Facts, now: I
   const fact = need && announced(after, number, need, reach);
   const { announcement } = fact ? evolveAll(after, [fact], now) : after;
   if (!announcement) throw new Error(`The charge of period ${number} needs no announcement.`);
-  const postponed = { type: 'charge_postponed', number, ...waitOf(announcement, now) } as const;
+  const wait = { ...waitOf(announcement, now), isUnannounced: true } as const;
+  const postponed = { type: 'charge_postponed', number, ...wait } as const;
   return [...created, ...(fact ? [fact] : []), postponed];
 }
 
