@@ -345,7 +345,7 @@ function finish(ending: Ending): void {
   const name = facts.kind === 'customer' ? 'customerBindingID' : 'paymentID';
   tellShop(facts, { type: 'finished', status, ...(attempt ? { [name]: attempt.id } : {}) });
   showReceipt(facts, progress, ending);
-  const { returnTo } = facts;
+  const returnTo = facts.returnTo ?? session.returnTo;
   if (!hasShopPage(facts) && returnTo === undefined) return;
   // A shop's page decides where the payer goes next.
   const goBack = () => (hasShopPage(facts) ? leave(facts) : location.assign(returnTo ?? ''));

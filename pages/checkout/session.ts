@@ -16,14 +16,17 @@ export type Session = {
   /** The binding, or the invoice of a template, that this tab was about before it was loaded again. */
   readonly followed: string | undefined;
   follow(id: string): void;
+  /** Where the payer goes afterwards, if this tab alone may know it. */
+  readonly returnTo: string | undefined;
   /** Where the bank sends the payer's browser back to, if its page took the whole window. */
   readonly returnUrl: string;
 };
 
 /** The maximum length of a return address. */
 const maxReturnUrl = 2_000;
+const returnNames = ['cancelUrl', 'redirectUrl'];
 /** Parameters to drop from a return address that is too long. */
-const dispensable = ['description', 'payButtonLabel', 'name', 'cancelUrl', 'redirectUrl'];
+const dispensable = ['description', 'payButtonLabel', 'name', ...returnNames];
 
 export const baseUrl = new URL('.', location.href).href;
 
@@ -38,6 +41,9 @@ export function openSession(kind: TaskKind | 'invoiceTemplate', id: string): Ses
     if (value) known[name] = value;
     asked.delete(name);
   }
+  const isPrivateReturn = asked.get('privateReturn') === 'true';
+  const returnTo = isPrivateReturn ? (asked.get('redirectUrl') ?? kept['redirectUrl']) : undefined;
+  if (returnTo !== undefined) known['redirectUrl'] = returnTo;
   // Without a token the page must still know after a reload that the payer has returned.
   if (known[`${kind}AccessToken`] !== undefined) asked.delete('returned');
   const followed = kept['followed'];
@@ -50,6 +56,7 @@ export function openSession(kind: TaskKind | 'invoiceTemplate', id: string): Ses
     metadata: parsed(known['metadata']),
     loaded: returned ? 'returned' : isReload() ? 'reloaded' : 'opened',
     followed,
+    returnTo,
     follow: (made) => keep(id, { ...known, followed: made }),
     // The payer may have changed the language since.
     get returnUrl() {
@@ -70,6 +77,8 @@ function isReload(): boolean {
 function returnUrlOf(asked: URLSearchParams): string {
   const query = new URLSearchParams(asked);
   const address = () => `${baseUrl}checkout/return?${query}`;
+  // This address is stored with the payment, and merchants can read it.
+  if (query.get('privateReturn') === 'true') for (const name of returnNames) query.delete(name);
   for (const name of dispensable) {
     if (address().length > maxReturnUrl) query.delete(name);
   }

@@ -89,6 +89,8 @@ function checkoutOf(
     locale,
     redirectUrl: address,
     cancelUrl: address,
+    // Who reads the payment must not learn the payer's link.
+    privateReturn: 'true',
     ...terms,
   });
   return `../../checkout?${query.toString()}`;

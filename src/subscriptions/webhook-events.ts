@@ -1,5 +1,5 @@
-// Webhook events of a subscription: one for each change, with the subscription and the period right after it. A receiver can rebuild the
-// state from them alone.
+// Webhook events of a subscription: one for each change, with the subscription and the period right after it. A receiver that keeps the
+// subscription as it was created can follow its state from them.
 import { defined } from '../defined.ts';
 import { cartBody } from '../invoices/api/schema.ts';
 import { filled, type Topic, type WebhookEvent } from '../platform/events/domain/topic.ts';

@@ -59,7 +59,7 @@ function emailLinks({
   return {
     pageUrlOf: (subscriptionId: string, now: Instant) => payerLinkOf(links, subscriptionId, now).url,
     payUrlOf({ partyId, invoiceId }: { readonly partyId: string; readonly invoiceId: string }) {
-      const token = tokens.issue({ kind: 'invoice', entityId: invoiceId, partyId });
+      const token = tokens.issue({ kind: 'invoice', entityId: invoiceId, partyId, isFor: 'checkout' });
       return checkoutLinkOf(links.publicUrl(), { invoiceId, token });
     },
   };

@@ -92,7 +92,12 @@ test('a decline leads to emails on their days, in the language of the shop', asy
   );
   const [, declined] = await emailsOf(id);
   expect(declined?.subject).toBe('Платёж не прошёл: TEST');
-  expect(declined?.text_body).toMatch(/Чтобы оплатить: откройте http\S+\/checkout\?invoiceID=/);
+  expect(declined?.text_body).toMatch(
+    /Чтобы оплатить: откройте http\S+\/checkout\?invoiceID=\w+#invoiceAccessToken=/,
+  );
+  const token = /#invoiceAccessToken=([\w.-]+)/.exec(declined?.text_body ?? '')?.[1] ?? '';
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  expect(claims).toMatchObject({ for: 'checkout' });
 });
 
 test('a year has few emails, and each is written once', async () => {

@@ -97,9 +97,17 @@ describeInBrowser('the page of a subscription', () => {
     await page.getByText('ещё не оплачен').waitFor();
     await press(page, 'Заплатить 499,00 ₽');
     await enter(page, good);
+    const sent = page.waitForRequest(
+      (request) => request.method() === 'POST' && /payments$/.test(request.url()),
+    );
     await page.locator('#pay').click();
+    const { redirectUrl } = (await sent).postDataJSON().payer.sessionInfo;
+    expect(decodeURIComponent(redirectUrl)).not.toContain('/subscription/');
     await page.locator('#back').waitFor();
     await settle();
+    // As a bank whose page took the whole window.
+    await page.goto(redirectUrl);
+    await page.locator('#back').waitFor();
     await page.locator('#back').click();
     await heading(page, 'Действует');
     expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
