@@ -38,9 +38,9 @@ test(
   { timeout: timeoutMs },
   async () => {
     // One of each theme.
-    const asked = (worlds: number) =>
-      simulate(['--seed', '20', '--steps', steps, '--worlds', String(worlds), '--as-it-is']);
-    const calm = await asked(new Set(themes).size);
+    const asked = (seed: number, worlds: number) =>
+      simulate(['--seed', String(seed), '--steps', steps, '--worlds', String(worlds), '--as-it-is']);
+    const calm = await asked(20, new Set(themes).size);
     expect(calm.code, calm.text).toBe(0);
     expect(calm.text).toMatch(/^seed 20: [1-9]\d* operations, /m);
     const traces = tracesIn(calm.text);
@@ -50,9 +50,9 @@ test(
       spawn(execPath, ['-e', 'for (;;);'], { stdio: 'ignore', timeout: timeoutMs }),
     );
     try {
-      // The first world had another trace on a busy machine while statements could continue at the same time.
-      const busy = await asked(repeated);
-      expect(tracesIn(busy.text)).toEqual(traces.slice(0, repeated));
+      // Begun with the second world: what earlier ones leave in the process or its server decides nothing.
+      const busy = await asked(21, repeated);
+      expect(tracesIn(busy.text)).toEqual(traces.slice(1, 1 + repeated));
     } finally {
       for (const burner of burners) burner.kill('SIGKILL');
     }

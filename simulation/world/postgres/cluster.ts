@@ -66,7 +66,7 @@ export async function enterCluster(place: Place): Promise<Cluster> {
     async newDatabase() {
       const name = `world_${process.pid}_${++made}`;
       await administration.query(`create database ${name} template ${template} strategy wal_log`);
-      await readFeedFromNow({ ...place, database: name });
+      await readLogFromNow({ ...place, database: name });
       return {
         place: { ...place, database: name },
         async drop() {
@@ -79,11 +79,12 @@ export async function enterCluster(place: Place): Promise<Cluster> {
   };
 }
 
-/** The server numbers transactions over all worlds, and those of earlier worlds must not decide when the feed is read. */
-async function readFeedFromNow(place: Place): Promise<void> {
+/** The server numbers transactions over all worlds, and those of earlier worlds must not decide when the log is read. */
+async function readLogFromNow(place: Place): Promise<void> {
   const client = new pg.Client(place);
   await client.connect();
-  await client.query('update webhook_feed set seen = pg_current_snapshot()');
+  for (const position of ['webhook_feed', 'search_position'])
+    await client.query(`update ${position} set seen = pg_current_snapshot()`);
   await client.end();
 }
 
