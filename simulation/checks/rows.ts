@@ -156,6 +156,13 @@ export type PayerDeclineRow = {
   readonly payment_id: string;
   readonly amount_minor: number;
 };
+export type SubscriptionEmailRow = {
+  readonly subscription_id: string;
+  readonly email_id: string;
+  readonly status: string;
+  readonly recipient: string;
+};
+
 export type PayerEmailRow = Due & {
   readonly invoice_id: string;
   readonly payment_id: string;
@@ -250,6 +257,7 @@ export type Books = {
   readonly transfers: readonly TransferRow[];
   readonly others: readonly OtherRow[];
   readonly payerEmails: readonly PayerEmailRow[];
+  readonly subscriptionEmails: readonly SubscriptionEmailRow[];
   readonly attempts: readonly AttemptRow[];
   readonly series: readonly SeriesRow[];
   readonly payerDeclines: readonly PayerDeclineRow[];
@@ -373,6 +381,11 @@ const sources: Record<keyof Books, Source> = {
         union all select transfer_id, 'transfer', 2 from wallet_transfer) as other`,
     key: 'id',
     of: ['series', 'subscription', 'identity', 'wallet', 'deposit', 'shop_top_up', 'wallet_transfer'],
+  },
+  subscriptionEmails: {
+    text: 'select subscription_id, email_id, status, recipient from subscription_email',
+    key: 'subscription_id',
+    of: ['subscription'],
   },
   payerEmails: {
     text: 'select invoice_id, payment_id, status, recipient, wake_at, stuck_at from payer_email',

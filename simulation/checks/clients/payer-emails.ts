@@ -1,9 +1,13 @@
-// Receipts by email: in the end every recurring charge has one at its payer's address.
-// No payment that took no money has one.
+// Emails to payers: in the end every recurring charge has a receipt at its payer's address, and no payment that took no money has one.
+// An email about a subscription has a row, and goes where it says.
 import type { Problem, Seen } from '../check.ts';
+import type { SubscriptionEmailRow } from '../rows.ts';
 import type { Mail } from '../world.ts';
 
 const isOf = ({ id }: Mail, invoiceId: string, paymentId: string) => id.endsWith(`${invoiceId}.${paymentId}`);
+
+const nameOf = ({ subscription_id: id, email_id: emailId }: SubscriptionEmailRow) =>
+  `subscription.${id}.${emailId}`;
 
 export function payerEmails({ books, isSettled }: Seen, mails: readonly Mail[]): Problem[] {
   const took = new Set(
@@ -13,6 +17,7 @@ export function payerEmails({ books, isSettled }: Seen, mails: readonly Mail[]):
   );
   for (const { customer_id: customerId, binding_id: bindingId } of books.consentLinks)
     if (customerId !== null) took.add(`${customerId}.${bindingId}`);
+  const ofSubscriptions = new Set(books.subscriptionEmails.map(nameOf));
   return [
     ...books.payerEmails.flatMap((email): Problem[] => {
       const { invoice_id: invoiceId, payment_id: paymentId, status, recipient } = email;
@@ -24,8 +29,16 @@ export function payerEmails({ books, isSettled }: Seen, mails: readonly Mail[]):
         ? [[about, 'it counts as sent, and the mail server does not have it']]
         : [];
     }),
+    ...books.subscriptionEmails.flatMap((email): Problem[] => {
+      const own = mails.filter(({ id }) => id === nameOf(email));
+      const about = `payer email ${nameOf(email)}`;
+      if (own.some(({ to }) => to !== email.recipient)) return [[about, 'it went to another address']];
+      return email.status === 'sent' && own.length === 0
+        ? [[about, 'it counts as sent, and the mail server does not have it']]
+        : [];
+    }),
     ...mails.flatMap(({ id }): Problem[] =>
-      [...took].some((name) => id.endsWith(name))
+      ofSubscriptions.has(id) || [...took].some((name) => id.endsWith(name))
         ? []
         : [[`payer email ${id}`, 'it is of a payment that took no money']],
     ),
