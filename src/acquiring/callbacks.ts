@@ -12,7 +12,7 @@ const callbackPath = '/bank/callbacks';
 
 /** About an open operation, on each node: a few at once, as one may come twice, and then one in ten seconds. */
 export function callbackLimit(nowMs: () => number): Pick<RateLimit, 'take'> {
-  return rateLimit(0.1, 3, nowMs);
+  return rateLimit({ calls: 1, everyMs: 10_000 }, 3, nowMs);
 }
 
 const waitSecondsOf = { ended: undefined, tooSoon: callbackEveryMs / 1_000 } as const;

@@ -36,7 +36,7 @@ const maxNames = 100_000;
 export const unlimitedCards: CardTesting = { waitSeconds: () => undefined, reset: () => {} };
 
 export function limitCards(nowMs: () => number): CardTesting {
-  const newRate = () => rateLimit(attemptsPerMinute / 60, attemptBurst, nowMs);
+  const newRate = () => rateLimit({ calls: attemptsPerMinute, everyMs: 60_000 }, attemptBurst, nowMs);
   let attempts = newRate();
   /** The cards seen for each name, the one seen longest ago first. */
   const seen = new Map<string, Map<string, number>>();

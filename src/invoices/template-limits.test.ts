@@ -6,8 +6,8 @@ import { templateLimits } from './template-limits.ts';
 test('an address that waits for its template keeps its own invoice', () => {
   let nowMs = 0;
   const limits = templateLimits({
-    ofEach: rateLimit(1 / 3_600, 1, () => nowMs),
-    ofAll: rateLimit(1 / 60, 1, () => nowMs),
+    ofEach: rateLimit({ calls: 1, everyMs: 3_600_000 }, 1, () => nowMs),
+    ofAll: rateLimit({ calls: 1, everyMs: 60_000 }, 1, () => nowMs),
   });
   expect(limits.take('T', '203.0.113.7')).toBeUndefined();
   expect(limits.take('T', '203.0.113.8')).toBe(60);

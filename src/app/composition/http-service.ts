@@ -60,7 +60,7 @@ function endpointDepsOf({ foundation, modules, work, publicUrl }: Opened): AppCo
   const { config, ports, database: db, keyring } = foundation;
   const { clock, ids } = ports;
   const { jobs, webhooks } = work;
-  const hourly = (most: number) => rateLimit(most / 3_600, most, monotonicMs);
+  const hourly = (most: number) => rateLimit({ calls: most, everyMs: 3_600_000 }, most, monotonicMs);
   return {
     ...modules,
     db,

@@ -15,13 +15,12 @@ import { loadTemplate } from '../../invoices/store/templates.ts';
 import { findBranding } from '../../merchants/store/branding.ts';
 import { addPaymentReturn } from '../../payments/payment-return-page.ts';
 import { addPages } from '../../platform/http/pages/pages.ts';
-import { rateLimit } from '../../platform/http/request/rate-limit.ts';
 import type { PipelineDeps } from '../../platform/http/request-pipeline.ts';
 import type { buildServer } from '../../platform/http/server.ts';
 import type { AppContext, PrepareContext } from '../app-context.ts';
 import { consoleEndpoints, operatorViews } from '../console-views.ts';
 import type { Opened } from './opened.ts';
-import { failuresPerMinute, monotonicMs, searchTurnsOf } from './rates.ts';
+import { failuresPerMinute, requestsOfPages, searchTurnsOf } from './rates.ts';
 
 type App = ReturnType<typeof buildServer>;
 type Shop = { readonly partyId: string; readonly shopId: string };
@@ -110,7 +109,7 @@ function addConsole(
       const shop = (await merchants.shops(partyId)).find(({ id }) => id === shopId);
       return shop === undefined || shop.livemode === livemode;
     },
-    requests: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
+    requests: requestsOfPages(config),
     failures: failuresPerMinute(config),
   });
 }

@@ -7,7 +7,11 @@ export const monotonicMs = () => performance.now();
 
 /** Each use counts for itself. */
 export function failuresPerMinute({ failedAuthenticationsPerMinute: most }: Config): RateLimit {
-  return rateLimit(most / 60, most, monotonicMs);
+  return rateLimit({ calls: most, everyMs: 60_000 }, most, monotonicMs);
+}
+
+export function requestsOfPages({ requestsPerSecond: most }: Config): RateLimit {
+  return rateLimit({ calls: most, everyMs: 1_000 }, most * 2, monotonicMs);
 }
 
 /** How many searches may read at once, as a part of the database's connections. Each use has turns of its own. */

@@ -1,7 +1,7 @@
 // What one caller may take of a node: requests, and bytes of bodies that cannot be used. Reading those costs time that all callers share.
 import type { Caller } from '../../../caller.ts';
 import { networkOf } from './client-address.ts';
-import { rateLimit } from './rate-limit.ts';
+import { rateLimit, type Rate } from './rate-limit.ts';
 
 /** A caller, and what limits count its address as. */
 export type CallerAt = { readonly caller: Caller; readonly countedAs: string };
@@ -25,10 +25,14 @@ export function callerLimits(
   { perSecond, perSecondOfToken }: { readonly perSecond: number; readonly perSecondOfToken: number },
   nowMs: () => number,
 ): CallerLimits {
-  const ofKeys = rateLimit(perSecond, perSecond * 2, nowMs);
-  const ofTokens = rateLimit(perSecondOfToken, perSecondOfToken * 2, nowMs);
+  const ofKeys = rateLimit(inSecond(perSecond), perSecond * 2, nowMs);
+  const ofTokens = rateLimit(inSecond(perSecondOfToken), perSecondOfToken * 2, nowMs);
   // Without a limit for keys there is none for what they send.
-  const unusable = rateLimit(perSecond <= 0 ? 0 : unusableBytesPerSecond, unusableBytesAtOnce, nowMs);
+  const unusable = rateLimit(
+    inSecond(perSecond <= 0 ? 0 : unusableBytesPerSecond),
+    unusableBytesAtOnce,
+    nowMs,
+  );
 
   return {
     take(from) {
@@ -43,6 +47,8 @@ export function callerLimits(
     },
   };
 }
+
+const inSecond = (calls: number): Rate => ({ calls, everyMs: 1_000 });
 
 /** Tokens of many invoices are easily had, so what they send counts by address too. Keys may share the address of a proxy. */
 function namesOf({ caller, countedAs }: CallerAt): string[] {

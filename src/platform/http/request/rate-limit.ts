@@ -12,40 +12,50 @@ export type RateLimit = {
   spend(name: string, cost: number): void;
 };
 
+/** Whole numbers. No calls: switched off. */
+export type Rate = { readonly calls: number; readonly everyMs: number };
+
 const maxBuckets = 100_000;
 
-export function rateLimit(perSecond: number, burst: number, nowMs: () => number): RateLimit {
-  const buckets = new Map<string, { tokens: number; atMs: number }>();
+/**
+ * A bucket counts parts of a call, of which each millisecond brings `calls` and each call takes `everyMs`. All are whole, so nothing is
+ * rounded, and a caller that waits exactly as long as the answer said passes.
+ */
+export function rateLimit({ calls, everyMs }: Rate, burst: number, nowMs: () => number): RateLimit {
+  const buckets = new Map<string, { parts: number; atMs: number }>();
+  const full = burst * everyMs;
+  const wholeMs = () => Math.floor(nowMs());
+  const secondsToGet = (parts: number) => Math.ceil(parts / (calls * 1_000));
 
   function left(name: string): number {
     const bucket = buckets.get(name);
-    return bucket ? Math.min(burst, bucket.tokens + ((nowMs() - bucket.atMs) / 1000) * perSecond) : burst;
+    return bucket ? Math.min(full, bucket.parts + (wholeMs() - bucket.atMs) * calls) : full;
   }
 
-  function set(name: string, tokens: number): void {
+  function set(name: string, parts: number): void {
     buckets.delete(name);
-    buckets.set(name, { tokens, atMs: nowMs() });
+    buckets.set(name, { parts, atMs: wholeMs() });
     if (buckets.size > maxBuckets) forgetLongestUnused(buckets);
   }
 
   return {
     giveBack(name) {
       const bucket = buckets.get(name);
-      if (bucket) bucket.tokens = Math.min(burst, bucket.tokens + 1);
+      if (bucket) bucket.parts = Math.min(full, bucket.parts + everyMs);
     },
     take(name) {
-      if (perSecond <= 0) return undefined; // switched off
-      const tokens = left(name);
-      const passes = tokens >= 1;
-      set(name, passes ? tokens - 1 : tokens);
-      return passes ? undefined : Math.ceil((1 - tokens) / perSecond);
+      if (calls <= 0) return undefined;
+      const parts = left(name);
+      const passes = parts >= everyMs;
+      set(name, passes ? parts - everyMs : parts);
+      return passes ? undefined : secondsToGet(everyMs - parts);
     },
     waitSeconds(name) {
-      const tokens = perSecond <= 0 ? 1 : left(name);
-      return tokens > 0 ? undefined : Math.max(1, Math.ceil(-tokens / perSecond));
+      const parts = calls <= 0 ? full : left(name);
+      return parts > 0 ? undefined : secondsToGet(1 - parts);
     },
     spend(name, cost) {
-      if (perSecond > 0) set(name, left(name) - cost);
+      if (calls > 0) set(name, left(name) - cost * everyMs);
     },
   };
 }
