@@ -27,9 +27,9 @@ api() {
   fi
 }
 
-# wait_for PATH STATUS: read an object until it has this status, for ten seconds at most.
+# wait_for PATH STATUS: read an object until it has this status, for thirty seconds at most.
 wait_for() {
-  for _ in $(seq 100); do
+  for _ in $(seq 300); do
     api GET "$1" | grep -q '"status":"'"$2"'"' && return
     sleep 0.1
   done

@@ -10,12 +10,17 @@ const lowest = 11_000;
 const ports = 20_000;
 const pollIntervalMs = 5;
 
+/** Of the thread of a test, so that no other thread takes the port before the server listens. Other programs have the first part. */
+const parts = 8;
+const portsOfPart = ports / parts;
+const own = Number(process.env['VITEST_POOL_ID'] ?? 0) % parts;
+
 /** The first server may not listen yet when the port for the second is looked for. */
 const given = new Set<number>();
 
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = lowest + Math.floor(Math.random() * ports);
+    const port = lowest + Math.floor((own + Math.random()) * portsOfPart);
     if (given.has(port)) continue;
     given.add(port);
     if (await isFree(port)) return port;

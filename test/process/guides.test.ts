@@ -72,11 +72,17 @@ test('the rehearsal of going live runs as its page says', async () => {
   const db = await createTestDatabase();
   onTestFinished(() => db.drop());
   const [port, bankPort] = [String(await freePort()), String(await freePort())];
-  const text = textOf(page)
-    .replaceAll('postgres://mandate@127.0.0.1/rehearsal', `'${db.url}'`)
-    .replaceAll('/tmp/bank', join(folder, 'bank'))
-    .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-    .replaceAll('9090', bankPort);
+  const values: Record<string, string> = {
+    'postgres://mandate@127.0.0.1/rehearsal': `'${db.url}'`,
+    '/tmp/bank': join(folder, 'bank'),
+    '127.0.0.1:8080': `127.0.0.1:${port}`,
+    '9090': bankPort,
+  };
+  // All at once, because a value can contain the next name.
+  const text = textOf(page).replaceAll(
+    new RegExp(Object.keys(values).join('|'), 'g'),
+    (name) => values[name]!,
+  );
   const bin = commandsIn(folder, {
     mandate: `exec '${process.execPath}' '${inject('builtProgram')}' "$@"`,
     // The test has a database of its own.

@@ -14,7 +14,7 @@ readOptions(
   `npm run package:try: installs the package that "npm run package" built, and runs it. It takes no options.`,
 );
 
-const readyWithinMs = 60_000;
+const readyWithinMs = 240_000;
 const description = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;

@@ -37,6 +37,8 @@ export type Ports = {
   readonly network?: Network;
   /** Between two looks at what another job decides. */
   readonly pause?: Pause;
+  /** Before a gauge is left out of what is scraped. */
+  readonly longestGaugeReadMs?: number;
   /** In a node of several processes. */
   readonly workers?: Workers;
   /** For webhooks. */

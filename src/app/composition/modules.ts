@@ -71,7 +71,7 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
   const { lookups } = database;
   const { cards } = vault;
   const livemode = livemodeOf(config.mode);
-  const metrics = openMetrics(ports.workers?.renderMetrics);
+  const metrics = openMetrics(ports);
   const merchants = openMerchants(lookups, clock, livemode);
   const banks = openServiceBanks(foundation, metrics, publicUrl);
   const { openMailServer: openMail = openMailServer } = ports.network ?? {};

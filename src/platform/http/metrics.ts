@@ -3,7 +3,7 @@ import type { JobOutcome } from '../jobs/job-table.ts';
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /** Shorter than the 5 s within which the library wants all workers to answer. */
-const longestReadMs = 3_000;
+const readWithinMs = 3_000;
 
 export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
@@ -35,8 +35,15 @@ export function answerClusterMetrics(): object {
   return new AggregatorRegistry();
 }
 
-/** `renderTogether`: the text of all workers of the node, if there are several. */
-export function openMetrics(renderTogether?: () => Promise<string>, registry = new Registry()): Metrics {
+type MetricsOptions = {
+  readonly workers?: { renderMetrics(): Promise<string> };
+  readonly longestGaugeReadMs?: number;
+};
+
+export function openMetrics(
+  { workers, longestGaugeReadMs: longestReadMs = readWithinMs }: MetricsOptions = {},
+  registry = new Registry(),
+): Metrics {
   AggregatorRegistry.setRegistries([registry]);
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -107,7 +114,7 @@ export function openMetrics(renderTogether?: () => Promise<string>, registry = n
         // A value that cannot be read is left out, so that the others are still shown.
         collect: async () => {
           try {
-            gauge.set(await inTime(read()));
+            gauge.set(await inTime(read(), longestReadMs));
           } catch {
             gauge.remove();
           }
@@ -122,7 +129,7 @@ export function openMetrics(renderTogether?: () => Promise<string>, registry = n
         labelNames: [label],
         registers: [registry],
         collect: async () => {
-          const values = await inTime(read()).catch(() => []);
+          const values = await inTime(read(), longestReadMs).catch(() => []);
           gauge.reset();
           for (const [of, value] of values) gauge.labels(of).set(value);
         },
@@ -130,13 +137,13 @@ export function openMetrics(renderTogether?: () => Promise<string>, registry = n
     },
     render: async () => ({
       contentType: registry.contentType,
-      text: await (renderTogether?.() ?? registry.metrics()),
+      text: await (workers?.renderMetrics() ?? registry.metrics()),
     }),
   };
 }
 
 /** Rejects when it takes too long, as one slow value would keep back those of all workers. */
-async function inTime<Value>(value: Value | Promise<Value>): Promise<Value> {
+async function inTime<Value>(value: Value | Promise<Value>, longestReadMs: number): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('A gauge was not read in time.')), longestReadMs);

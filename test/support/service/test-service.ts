@@ -81,11 +81,13 @@ export async function startTestService(
   );
   // A payer who came back waits for the jobs, and only for a job that does not end by the clock.
   const pause = (ms: number) => Promise.race([service.jobs.whenIdle(), realPause(ms)]);
+  // Each gauge is read, however slow the machine is.
+  const longestGaugeReadMs = 600_000;
   const foundation = await foundationOn(
     { database: database?.database ?? testDatabase.asService, close: () => testDatabase.drop() },
     config,
     log,
-    { clock, ids: randomIds, makeKeyPairs: quickKeyPairs, pause, network },
+    { clock, ids: randomIds, makeKeyPairs: quickKeyPairs, pause, longestGaugeReadMs, network },
   );
   const service: RunningService = buildService(foundation);
   prepare(service);

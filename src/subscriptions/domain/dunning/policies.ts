@@ -19,7 +19,10 @@ import {
 const dayMs = 86_400_000;
 
 /** A share that grows keeps the subscriptions it had. */
-export function isInTrial({ name, trial }: DunningPolicy, subscriptionId: string): boolean {
+export function isInTrial(
+  { name, trial }: Pick<DunningPolicy, 'name' | 'trial'>,
+  subscriptionId: string,
+): boolean {
   return trial !== undefined && hashOf(`${name} ${subscriptionId}`) % 100 < trial.percent;
 }
 
