@@ -2,6 +2,7 @@
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { InstalmentSequence } from '../acquiring/domain/initiation.ts';
+import type { CardDetails } from '../cards/domain/card.ts';
 import type { DeclineClass } from '../acquiring/domain/decline-class.ts';
 import type { Database } from '../platform/database/database.ts';
 import { requestFingerprint } from '../platform/http/idempotent-create.ts';
@@ -67,6 +68,12 @@ export async function paymentOfInvoice(
     if (isTaken(payment.state))
       return { amountMinor: payment.state.amount.minor, ...defined({ parent: parentOf(payment) }) };
   return undefined;
+}
+
+/** That a payer has entered or saved. */
+export async function cardOfPayment(db: Database, name: PaymentRef): Promise<CardDetails | undefined> {
+  const { payer } = (await loadPayment(db, name))?.payment ?? {};
+  return payer && 'card' in payer ? payer.card : undefined;
 }
 
 function parentOf({ invoiceId, id: paymentId, payer, makeRecurrent }: Payment): PaymentRef | undefined {

@@ -1,6 +1,7 @@
 // What other modules may use of payments, and what payments need of customers.
 export type { ChargeableCustomers } from './chargeable-customers.ts';
 export {
+  cardOfPayment,
   chargeInvoice,
   endObligation,
   outcomeOfCharge,

@@ -2,6 +2,7 @@
 import { epochMsOf } from '../clock.ts';
 import { findActiveCard, loadConfirmation, type Customers } from '../customers/port.ts';
 import { defined } from '../defined.ts';
+import { cardOfPayment } from '../payments/port.ts';
 import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
 import type { Consents } from '../recurring/port.ts';
 import { change, type ChangeDeps } from './api/change-subscription.ts';
@@ -86,12 +87,13 @@ async function viewOf(id: string, deps: PayerPageDeps): Promise<PayerView | unde
     may,
     acts: actsOf(subscription, may, now),
     now,
-    ...defined({ card: await cardOf(terms, deps), nextCharge: nextChargeOf(subscription) }),
+    ...defined({ card: await cardOf(subscription, deps), nextCharge: nextChargeOf(subscription) }),
   };
 }
 
-async function cardOf({ customerId }: Subscription['terms'], { db }: PayerPageDeps) {
-  if (customerId === undefined) return undefined;
+/** Without a customer, that of the payment which later charges follow. */
+async function cardOf({ terms: { customerId }, parent }: Subscription, { db }: PayerPageDeps) {
+  if (customerId === undefined) return parent && cardOfPayment(db, parent);
   const bindingId = (await findActiveCard(db, customerId))?.bindingId;
   if (bindingId === undefined) return undefined;
   return (await loadConfirmation(db, { customerId, bindingId }))?.binding.card.details;

@@ -102,6 +102,24 @@ describe('a link', () => {
   });
 });
 
+test('the card is that of the payment with which the payer started, and then of the one that took over', async () => {
+  const by = await world.createMerchant();
+  const { body } = await subscriptions.createUnpaid(by);
+  const card = async () => {
+    const { html } = await page.open(await page.linkTo(by, body.id));
+    return />(none|[A-Z]\w+ •••• \d{4})</.exec(html)?.[1];
+  };
+  expect(await card()).toBe('none');
+  await subscriptions.pay(by, body.firstInvoiceID, expired);
+  await subscriptions.settle();
+  expect(await card()).toBe('Visa •••• 9990');
+  await daysLater(by, 32);
+  const { openPeriods } = await subscriptions.get(by, body.id);
+  await subscriptions.pay(by, openPeriods[0].invoiceID, good, { makeRecurrent: true });
+  await subscriptions.settle();
+  expect(await card()).toBe('Visa •••• 4242');
+});
+
 describe('a button', () => {
   test('pauses and resumes; the merchant may resume it too, and the payer never what the merchant paused', async () => {
     const { by, id, link, get } = await started();

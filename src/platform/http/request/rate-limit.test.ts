@@ -59,4 +59,5 @@ test('a returned token can be taken again, and never exceeds the burst', () => {
 test('a rate of 0 is no limit', () => {
   const limit = rateLimit({ calls: 0, everyMs: 1_000 }, 0, () => 0);
   expect(Array.from({ length: 1_000 }, () => limit.take('a'))).toEqual(Array(1_000).fill(undefined));
+  expect(limit.waitSeconds('a')).toBeUndefined();
 });

@@ -51,7 +51,8 @@ export function rateLimit({ calls, everyMs }: Rate, burst: number, nowMs: () => 
       return passes ? undefined : secondsToGet(everyMs - parts);
     },
     waitSeconds(name) {
-      const parts = calls <= 0 ? full : left(name);
+      if (calls <= 0) return undefined;
+      const parts = left(name);
       return parts > 0 ? undefined : secondsToGet(1 - parts);
     },
     spend(name, cost) {
