@@ -1401,10 +1401,10 @@ create table payer_email (
   status text not null,
   created_at timestamp with time zone not null,
   recipient text not null,
-  paid_at timestamp with time zone not null,
-  amount_minor bigint not null,
-  currency text not null,
-  reference text not null,
+  paid_at timestamp with time zone,
+  amount_minor bigint,
+  currency text,
+  reference text,
   approval_code text,
   ended_at timestamp with time zone,
   subject text,
@@ -1416,7 +1416,9 @@ create table payer_email (
   stuck_at timestamp with time zone,
   stuck_reason text,
   content json,
+  about text default 'receipt'::text not null,
   constraint payer_email_pkey primary key (invoice_id, payment_id),
+  constraint payer_email_about_check check (about = 'receipt'::text and num_nulls(paid_at, amount_minor, currency, reference) = 0 or about = 'subscription'::text and content is not null) not valid,
   constraint payer_email_check check ((status = 'waiting'::text) = (ended_at is null)),
   constraint payer_email_check1 check (status = 'waiting'::text or text_body is not null),
   constraint payer_email_status_check check (status = any (array['waiting'::text, 'kept'::text, 'sent'::text, 'refused'::text]))
@@ -1893,32 +1895,6 @@ create index subscription_misconfigured on subscription using btree (subscriptio
 create index subscription_of_customer on subscription using btree (customer_id, created_at, subscription_id);
 create index subscription_parked on subscription using btree (subscription_id) where (state ->> 'parkedFor'::text) is not null;
 create index subscription_stuck on subscription using btree (stuck_at) where stuck_at is not null;
-
-create table subscription_email (
-  subscription_id id not null,
-  email_id text not null,
-  party_id id not null,
-  status text not null,
-  created_at timestamp with time zone not null,
-  recipient text not null,
-  content json not null,
-  ended_at timestamp with time zone,
-  subject text,
-  text_body text,
-  html_body text,
-  refusal text,
-  wake_at timestamp with time zone,
-  attempts integer default 0 not null,
-  stuck_at timestamp with time zone,
-  stuck_reason text,
-  constraint subscription_email_pkey primary key (subscription_id, email_id),
-  constraint subscription_email_check check ((status = 'waiting'::text) = (ended_at is null)),
-  constraint subscription_email_check1 check (status = 'waiting'::text or text_body is not null),
-  constraint subscription_email_email_id_check check (length(email_id) <= 40),
-  constraint subscription_email_status_check check (status = any (array['waiting'::text, 'kept'::text, 'sent'::text, 'refused'::text]))
-);
-create index subscription_email_due on subscription_email using btree (wake_at) where wake_at is not null;
-create index subscription_email_stuck on subscription_email using btree (stuck_at) where stuck_at is not null;
 
 create table subscription_invoice (
   invoice_id id not null,

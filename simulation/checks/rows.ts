@@ -156,14 +156,9 @@ export type PayerDeclineRow = {
   readonly payment_id: string;
   readonly amount_minor: number;
 };
-export type SubscriptionEmailRow = {
-  readonly subscription_id: string;
-  readonly email_id: string;
-  readonly status: string;
-  readonly recipient: string;
-};
-
+/** Of a subscription, its ID and that of the email are in the columns of an invoice and its payment. */
 export type PayerEmailRow = Due & {
+  readonly about: string;
   readonly invoice_id: string;
   readonly payment_id: string;
   readonly status: string;
@@ -257,7 +252,6 @@ export type Books = {
   readonly transfers: readonly TransferRow[];
   readonly others: readonly OtherRow[];
   readonly payerEmails: readonly PayerEmailRow[];
-  readonly subscriptionEmails: readonly SubscriptionEmailRow[];
   readonly attempts: readonly AttemptRow[];
   readonly series: readonly SeriesRow[];
   readonly payerDeclines: readonly PayerDeclineRow[];
@@ -382,15 +376,10 @@ const sources: Record<keyof Books, Source> = {
     key: 'id',
     of: ['series', 'subscription', 'identity', 'wallet', 'deposit', 'shop_top_up', 'wallet_transfer'],
   },
-  subscriptionEmails: {
-    text: 'select subscription_id, email_id, status, recipient from subscription_email',
-    key: 'subscription_id',
-    of: ['subscription'],
-  },
   payerEmails: {
-    text: 'select invoice_id, payment_id, status, recipient, wake_at, stuck_at from payer_email',
+    text: 'select about, invoice_id, payment_id, status, recipient, wake_at, stuck_at from payer_email',
     key: 'invoice_id',
-    of: ['invoice'],
+    of: ['invoice', 'subscription'],
   },
   attempts: {
     text: `select attempt.series_id, invoice_id, payment_id, attempt.created_at, ended_at, outcome, network,

@@ -49,7 +49,7 @@ export const faultsOfRecurringCharges: Faults = {
     does: 'A payer email that the mail server did not accept counts as sent.',
     edits: [
       {
-        within: 'runPayerEmailJob',
+        within: 'sendEmail',
         replace: 'await mailServer.send(outgoing)',
         by: 'await mailServer.send(outgoing).catch(() => ({ taken: true as const }))',
       },

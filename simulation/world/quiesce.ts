@@ -25,7 +25,6 @@ const dueTables = [
   'destination',
   'withdrawal',
   'payer_email',
-  'subscription_email',
   'webhook_queue',
 ];
 /** Why a payout that the bank has not done is not sent any more. */

@@ -23,14 +23,15 @@ import { bankOfPayment, type NewPayment } from '../payments/store/payments.ts';
 import { returnUrlOf } from '../payments/payment-return-page.ts';
 import type { Logger } from '../platform/log.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
-import type { PayerEmail } from '../receipts/domain/payer-email.ts';
+import type { PayerEmail } from '../emails/domain/payer-email.ts';
+import { runPayerEmailJob, type PayerEmailJobDeps } from '../emails/worker.ts';
+import { receiptAuthor } from '../receipts/email-author.ts';
 import type { Receipts } from '../receipts/receipts.ts';
-import { runPayerEmailJob, type PayerEmailJobDeps } from '../receipts/worker.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 import { runSeriesJob } from '../recurring/worker.ts';
 import { claimToWake } from '../subscriptions/store/subscriptions.ts';
 import { runExportJob, type ExportJobDeps } from '../search/exports/worker.ts';
-import { runSubscriptionEmailJob, type SubscriptionEmailJobDeps } from '../subscriptions/email-worker.ts';
+import { subscriptionAuthor, type SubscriptionAuthorDeps } from '../subscriptions/email-author.ts';
 import { runSubscriptionJob, type SubscriptionJobDeps } from '../subscriptions/worker.ts';
 import { destinationOfOperation } from '../payouts/domain/destination.ts';
 import { runDestinationJob } from '../payouts/destination-worker.ts';
@@ -47,14 +48,7 @@ const maxExports = 1;
 
 /** What each job is given of a row that this node has just written. */
 export type JobRows = Record<
-  | 'invoice'
-  | 'charge_undo'
-  | 'card'
-  | 'series'
-  | 'destination'
-  | 'subscription'
-  | 'subscription_email'
-  | 'export',
+  'invoice' | 'charge_undo' | 'card' | 'series' | 'destination' | 'subscription' | 'export',
   never
 > & {
   readonly payment: NewPayment;
@@ -100,7 +94,7 @@ export function jobHandlers({
     SubscriptionJobDeps,
     'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'jobs' | 'transact'
   >;
-  emailLinks: Pick<SubscriptionEmailJobDeps, 'pageUrlOf' | 'payUrlOf'>;
+  emailLinks: Pick<SubscriptionAuthorDeps, 'pageUrlOf' | 'payUrlOf'>;
   exports: Pick<ExportJobDeps, 'keys' | 'sources' | 'isStopping'>;
 }): JobHandlers<JobRows> {
   const paymentDeps: PaymentJobDeps = {
@@ -119,8 +113,7 @@ export function jobHandlers({
       if (await claimToWake(database, subscriptionId, at)) run('subscription', [subscriptionId], at);
       else wake();
     },
-    sendPayerEmail: (payerEmail, now) =>
-      run('payer_email', [payerEmail.paid.invoiceId, payerEmail.paid.paymentId], now, payerEmail),
+    sendPayerEmail: (email, now) => run('payer_email', [email.aggregateId, email.emailId], now, email),
   };
   const bindingDeps: BindingJobDeps = {
     db: database,
@@ -132,19 +125,22 @@ export function jobHandlers({
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
   const needs = cardNeeds(consents);
-  const emailDeps: PayerEmailJobDeps = {
-    db: database,
-    receipts,
-    sourceOf: async (db, { seriesId, paid }) =>
-      seriesId === undefined ? undefined : consents.receiptSource(db, seriesId, paid),
-    mailServer,
-  };
   const chargeDeps = { cards, banks, charging, consents, publicUrl, jobs: { run } };
   const transact = openSharedTransactions(database);
   const subscriptionDeps = { db: database, transact, ...chargeDeps, ...subscriptions };
   const { merchants } = subscriptions;
   const runSubscription = (id: string, at: Instant) => run('subscription', [id], at);
-  const subscriptionEmailDeps = { db: database, merchants, mailServer, runSubscription, ...emailLinks };
+  const emailDeps: PayerEmailJobDeps = {
+    db: database,
+    mailServer,
+    authors: {
+      receipt: receiptAuthor({
+        receipts,
+        sourceOf: (seriesId, paid) => consents.receiptSource(database, seriesId, paid),
+      }),
+      subscription: subscriptionAuthor({ merchants, runSubscription, ...emailLinks }),
+    },
+  };
   const exportDeps = { db: database, log, ...exports };
   const withdrawalDeps = { db: database, banks, livemode: payouts.livemode, log };
   return {
@@ -185,11 +181,6 @@ export function jobHandlers({
       keys: ['subscription_id'],
       writtenTogether: maxTogether,
       step: (job) => runSubscriptionJob(subscriptionDeps, job),
-    },
-    subscription_email: {
-      keys: ['subscription_id', 'email_id'],
-      ...(mailServer ? { maxConcurrency: maxEmails } : {}),
-      step: (job) => runSubscriptionEmailJob(subscriptionEmailDeps, job),
     },
     withdrawal: {
       keys: ['withdrawal_id'],

@@ -50,8 +50,7 @@ export const retention: Readonly<Record<string, string>> = {
   limits_reset: permanently.one,
   payer_attempt:
     'a day and up to an hour after the last attempt with the card or from the address; then the service deletes them',
-  payer_email: 'permanently: the receipts of payments',
-  subscription_email: 'permanently: what payers were sent about their subscriptions',
+  payer_email: 'permanently: receipts, and what payers were sent about their subscriptions',
   migration: permanently.one,
   party: permanently.names,
   payment: permanently.money,

@@ -9,9 +9,9 @@ import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-ch
 import type { Approval } from '../acquiring/authorisation/domain/approval.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';
-import type { ReceiptRequest } from '../receipts/domain/payer-email.ts';
+import type { ReceiptRequest } from '../receipts/domain/receipt-email.ts';
 import type { Receipts } from '../receipts/receipts.ts';
-import { storePayerEmail } from '../receipts/store/payer-emails.ts';
+import { storePayerEmail } from '../emails/store/payer-emails.ts';
 import { timeZoneOf } from '../recurring/domain/settings.ts';
 import { approvedAlone, type SeriesEffects } from './domain/series-effects.ts';
 

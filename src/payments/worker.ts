@@ -16,7 +16,7 @@ import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
 import type { Logger } from '../platform/log.ts';
-import type { PayerEmail } from '../receipts/domain/payer-email.ts';
+import type { PayerEmail } from '../emails/domain/payer-email.ts';
 import {
   interpret,
   interpretInquiry,

@@ -1,8 +1,17 @@
 // Writes receipts, and says which of them are emailed.
 import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
-import type { NewPayerEmail, Paid, ReceiptOf, ReceiptRequest, ReceiptSource } from './domain/payer-email.ts';
+import type { NewPayerEmail } from '../emails/domain/payer-email.ts';
+import { written } from '../platform/database/codec.ts';
+import {
+  emailKeyOf,
+  type Paid,
+  type ReceiptOf,
+  type ReceiptRequest,
+  type ReceiptSource,
+} from './domain/receipt-email.ts';
 import { receiptOf, type Receipt, type ReceiptFacts, type ReceiptLanguage } from './domain/receipt.ts';
+import { receiptContent } from './store/codec.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
@@ -51,8 +60,18 @@ export function openReceipts({
     wantsOneOff: async ({ partyId, shopId }) =>
       (await merchants.shop(partyId, shopId))?.oneOffReceipts ?? false,
 
-    emailOf({ email: ofConsent, ...of }, { paid, email: recipient = ofConsent }) {
-      return sendsEmail && recipient !== undefined ? { ...of, paid, recipient } : undefined;
+    emailOf({ email: ofConsent, content, ...of }, { paid, email: recipient = ofConsent }) {
+      if (!sendsEmail || recipient === undefined) return undefined;
+      const stored = written(receiptContent, content) as object;
+      const { at, amount, reference, approvalCode } = paid;
+      return {
+        about: 'receipt',
+        ...emailKeyOf(paid),
+        ...of,
+        recipient,
+        paid: { at, amount, reference, ...defined({ approvalCode }) },
+        content: stored,
+      };
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Cards } from '../cards/vault.ts';
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Paid } from '../receipts/domain/payer-email.ts';
+import type { Paid } from '../receipts/domain/receipt-email.ts';
 import type { Receipts } from '../receipts/receipts.ts';
 import { endOfCard, endOfDay } from '../retry-rules/domain/calendar.ts';
 import { isInForce, type CardStop } from '../retry-rules/domain/may-charge.ts';

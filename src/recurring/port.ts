@@ -7,7 +7,7 @@ import type { LoggedEvent } from '../platform/events/domain/topic.ts';
 import type { Money } from '../money.ts';
 import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-changes.ts';
 import type { Bundle } from './consent-bundle.ts';
-import type { Paid, ReceiptRequest, ReceiptSource } from '../receipts/domain/payer-email.ts';
+import type { Paid, ReceiptRequest, ReceiptSource } from '../receipts/domain/receipt-email.ts';
 import type { Mandate, MandateGiven } from './domain/mandate.ts';
 import type { Charge, ChargeDecision } from '../retry-rules/domain/may-charge.ts';
 import type {

@@ -7,9 +7,9 @@ import {
   type Paid,
   type ReceiptRequest,
   type ReceiptSource,
-} from '../receipts/domain/payer-email.ts';
+} from '../receipts/domain/receipt-email.ts';
 import type { Receipts } from '../receipts/receipts.ts';
-import { storePayerEmail } from '../receipts/store/payer-emails.ts';
+import { storePayerEmail } from '../emails/store/payer-emails.ts';
 import type { Mandate } from './domain/mandate.ts';
 import type { Series } from './domain/series.ts';
 import { timeZoneOf } from './domain/settings.ts';

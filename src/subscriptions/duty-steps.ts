@@ -1,6 +1,7 @@
 // What the job of a subscription does for the payer: it announces charges, and hears how each
 // announcement has ended. A charge that was not announced in time is held.
 import { defined } from '../defined.ts';
+import { findPayerEmail } from '../emails/store/payer-emails.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Consents } from '../recurring/port.ts';
@@ -16,7 +17,6 @@ import {
 import { emailIdOf } from './domain/duties/email-text.ts';
 import type { Subscription, SubscriptionFact } from './domain/subscription.ts';
 import type { PayerEmails } from './payer-emails.ts';
-import { findEmail } from './store/subscription-emails.ts';
 import type { StoredSubscription } from './store/subscriptions.ts';
 
 export type DutyDeps = {
@@ -69,8 +69,8 @@ export async function heardOfAnnouncement(
   const ended = (as: 'accepted' | 'refused') => [{ type: 'announcement_ended', number, as } as const];
   if (pending.by === 'webhook')
     return (await isAcknowledged(db, subscription, version)) ? ended('accepted') : [];
-  const { id: subscriptionId } = subscription.terms;
-  const email = await findEmail(db, { subscriptionId, emailId: emailIdOf(version, 'announced') });
+  const { id: aggregateId } = subscription.terms;
+  const email = await findPayerEmail(db, { aggregateId, emailId: emailIdOf(version, 'announced') });
   // A payer without an address, by the time it was written.
   if (!email || email.status === 'refused') return ended('refused');
   return email.status === 'waiting' ? [] : ended('accepted');

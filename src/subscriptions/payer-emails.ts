@@ -3,7 +3,8 @@ import { findChargeable } from '../customers/port.ts';
 import { defined } from '../defined.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { languageOf } from '../receipts/domain/payer-email.ts';
+import { findLatestEmail, storePayerEmail } from '../emails/store/payer-emails.ts';
+import { languageOf } from '../receipts/domain/receipt-email.ts';
 import type { Mandate } from '../recurring/domain/mandate.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import type { Consents } from '../recurring/port.ts';
@@ -11,7 +12,7 @@ import type { Announcement } from './domain/duties/terms.ts';
 import { emailIdOf } from './domain/duties/email-text.ts';
 import { emailsFor } from './domain/duties/emails.ts';
 import { evolveAll, type Subscription, type SubscriptionFact } from './domain/subscription.ts';
-import { findEmails, storeEmail } from './store/subscription-emails.ts';
+import { emailContentIn, storedContent } from './store/email-content.ts';
 import type { StoredSubscription } from './store/subscriptions.ts';
 
 export type PayerEmails = {
@@ -48,13 +49,14 @@ export function openPayerEmails({ consents, sendsEmail }: Deps): PayerEmails {
       const payer = await payerOf(tx, consents, evolveAll(subscription, facts, now));
       if (settings.duties?.emailsBy === 'merchant' || payer.email === undefined) return;
       const { seriesId, mandate, email: recipient } = payer;
-      const [latest] = mandate ? [] : await findEmails(tx, subscriptionId, 1);
-      const language = latest?.content.language ?? languageOf(mandate ?? {}, settings.language);
+      const latest = mandate ? undefined : await findLatestEmail(tx, subscriptionId);
+      const known = latest && emailContentIn(latest).language;
+      const language = known ?? languageOf(mandate ?? {}, settings.language);
       const common = { shopId, language, ...defined({ contact: settings.contact, seriesId }) };
       for (const email of emails) {
-        const content = { ...email, ...common };
-        const key = { subscriptionId, emailId: emailIdOf(version, email.kind) };
-        await storeEmail(tx, { ...key, partyId, status: 'waiting', createdAt: now, recipient, content });
+        const content = storedContent({ ...email, ...common });
+        const key = { aggregateId: subscriptionId, emailId: emailIdOf(version, email.kind) };
+        await storePayerEmail(tx, { about: 'subscription', ...key, partyId, recipient, content }, now);
       }
     },
   };

@@ -10,7 +10,7 @@ import type { Payment, PaymentFact } from '../payments/domain/payment.ts';
 import type { Withdrawal, WithdrawalEnd, WithdrawalReturned } from '../payouts/domain/withdrawal.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { NumberedFact } from '../platform/events/read-log.ts';
-import type { PayerEmail } from '../receipts/domain/payer-email.ts';
+import type { PayerEmail } from '../emails/domain/payer-email.ts';
 import type { SeriesFact } from '../recurring/domain/series.ts';
 import type { Evaluation } from '../recurring/port.ts';
 import type { Outcome } from '../refusal.ts';

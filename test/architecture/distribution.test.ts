@@ -25,7 +25,6 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'series',
       'payer_email',
       'subscription',
-      'subscription_email',
       'destination',
       'withdrawal',
     ].flatMap((table) => [
@@ -49,7 +48,6 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
   ],
   ['what every module expects of one aggregate', ['find_expected_operation']],
   ['in a sandbox alone: whether other parties use the terminals of one', ['read_terminals_of_party']],
-  ['in a sandbox alone: the emails of a party about all its subscriptions', ['read_subscription_outbox']],
   ['where the clock of a party stops next', ['earliest_due_of_party']],
   [
     'the log as one stream, and the webhook queues that a delivery worker claims by the hundred',

@@ -67,7 +67,6 @@ export const distributedBy: Readonly<Record<string, string>> = {
   shop_outcome: 'party_id',
   shop_top_up: 'top_up_id',
   subscription: 'subscription_id',
-  subscription_email: 'subscription_id',
   subscription_invoice: 'invoice_id',
   subscription_key: 'party_id',
   subscription_period: 'subscription_id',

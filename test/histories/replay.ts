@@ -13,7 +13,7 @@ import { loadPayment } from '../../src/payments/store/payments.ts';
 import { evolveRefund, type Refund } from '../../src/payments/domain/refund.ts';
 import { findRefunds } from '../../src/payments/store/refunds.ts';
 import { linkOf } from '../../src/recurring/consent-bundle.ts';
-import { findPayerEmail } from '../../src/receipts/store/payer-emails.ts';
+import { findPayerEmail } from '../../src/emails/store/payer-emails.ts';
 import { evolve as evolveSeries, type Series } from '../../src/recurring/domain/series.ts';
 import { seriesFact } from '../../src/recurring/store/codec.ts';
 import { findSeries, readSeriesEvents } from '../../src/recurring/store/series.ts';
@@ -147,9 +147,9 @@ function emailsOf(history: History, payments: ReadonlyMap<string, Payment>): Pro
   return Promise.all(
     rowsOf(history, 'payer_email').map(async (row) => {
       const paymentId = text(row, 'payment_id');
-      const email = await findPayerEmail(databaseOf([{ content: null, ...row }]), {
-        invoiceId: history.id,
-        paymentId,
+      const email = await findPayerEmail(databaseOf([{ content: null, about: 'receipt', ...row }]), {
+        aggregateId: history.id,
+        emailId: paymentId,
       });
       const state = payments.get(paymentId)?.state;
       const { amount, reference, approvalCode } = email?.paid ?? {};

@@ -72,7 +72,6 @@ const dueTables = [
   'series',
   'subscription',
   'payer_email',
-  'subscription_email',
   'destination',
   'withdrawal',
   'webhook_queue',

@@ -16,7 +16,8 @@ import { findWithdrawal } from '../../payouts/store/withdrawals.ts';
 import { maxEvents } from '../../platform/events/log.ts';
 import { positionOf } from '../../platform/events/domain/topic.ts';
 import { transfersOf } from '../../platform/ledger/store/transfers.ts';
-import { findPayerEmail, findPayerEmails } from '../../receipts/store/payer-emails.ts';
+import { findPayerEmail, findPayerEmails } from '../../emails/store/payer-emails.ts';
+import { emailKeyOf } from '../../receipts/domain/receipt-email.ts';
 import { seriesIdOf } from '../../recurring/domain/series.ts';
 import type { Charging, Consents } from '../../recurring/port.ts';
 import { findChargeOfSeries } from '../../recurring/store/attempts.ts';
@@ -70,7 +71,7 @@ function paymentSources({ charging, banks }: Deps) {
       const decision = unlessPaused(found.decision, await banks.pausedUntil(payment, now));
       return { seriesId, decided, found: { ...found, decision } };
     },
-    email: findPayerEmail,
+    email: (db, name) => findPayerEmail(db, emailKeyOf(name)),
   } satisfies Partial<TimelineSources>;
 }
 
@@ -125,7 +126,10 @@ function seriesSources({ charging, consents, banks }: Deps) {
       const ids = payments.map(({ invoiceId, paymentId: id }) =>
         operationIdOf({ invoiceId, id }, 'authorise'),
       );
-      return { exchanges: await findExchanges(db, ids), emails: await findPayerEmails(db, payments) };
+      return {
+        exchanges: await findExchanges(db, ids),
+        emails: await findPayerEmails(db, payments.map(emailKeyOf)),
+      };
     },
   } satisfies Partial<TimelineSources>;
 }

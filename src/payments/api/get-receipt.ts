@@ -2,7 +2,9 @@
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
-import type { PayerEmail, ReceiptOf } from '../../receipts/domain/payer-email.ts';
+import { emailKeyOf } from '../../receipts/domain/receipt-email.ts';
+import type { PayerEmail } from '../../emails/domain/payer-email.ts';
+import { receiptIn } from '../../receipts/store/codec.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
 import { seriesIdOf } from '../../recurring/domain/series.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -13,7 +15,7 @@ import { PaymentPath } from './schema.ts';
 import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Receipts } from '../../receipts/receipts.ts';
-import { findPayerEmail } from '../../receipts/store/payer-emails.ts';
+import { findPayerEmail } from '../../emails/store/payer-emails.ts';
 import type { Consents } from '../../recurring/port.ts';
 
 type Deps = {
@@ -77,20 +79,18 @@ export const getReceipt = endpoint({
     if (!isTaken(state)) return refuse('recurringNotFound');
 
     const paid = paidOf(stored.payment, state.amount, state.approval);
-    const payerEmail = await findPayerEmail(db, name);
+    const payerEmail = await findPayerEmail(db, emailKeyOf(name));
     const isOneOff = payer.type === 'resource' && !makeRecurrent;
     const seriesId = 'seriesId' in payer ? payer.seriesId : seriesIdOf(name);
-    const source = isOneOff ? sourceIn(payerEmail) : await consents.receiptSource(db, seriesId, paid);
+    // A one-off payment has a receipt only if its shop wished one when it was paid.
+    const source = isOneOff
+      ? payerEmail && receiptIn(payerEmail)
+      : await consents.receiptSource(db, seriesId, paid);
     const receipt = source && (await receipts.write(source, paid, query.language));
     if (!receipt) return refuse('recurringNotFound');
     return accept({ ...receipt, ...(payerEmail ? { mail: mailBody(payerEmail) } : {}) });
   },
 });
-
-/** A one-off payment has a receipt only if its shop wished one when it was paid. */
-function sourceIn(email: PayerEmail | undefined): ReceiptOf | undefined {
-  return email?.content && { partyId: email.partyId, content: email.content };
-}
 
 function mailBody({ recipient: to, status, endedAt }: PayerEmail) {
   return { to, status, ...defined({ endedAt }) };

@@ -4,7 +4,7 @@ import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
-import type { Paid, ReceiptRequest } from '../../receipts/domain/payer-email.ts';
+import type { Paid, ReceiptRequest } from '../../receipts/domain/receipt-email.ts';
 import {
   countsAsDecline,
   seriesIdOf,

@@ -29,7 +29,7 @@ import {
   recording,
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
-import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
+import type { PayerEmail } from '../../emails/domain/payer-email.ts';
 import { approvedCharge, type ApprovedCharge } from '../../recurring/store/charge-changes.ts';
 import { exchangesOfChange } from '../domain/exchanges/exchanges.ts';
 import {

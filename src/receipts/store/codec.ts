@@ -1,4 +1,6 @@
 // Stored JSON of receipts: the terms that each shows, and what an email says.
+import { defined } from '../../defined.ts';
+import type { PayerEmail } from '../../emails/domain/payer-email.ts';
 import { chargeReasons } from '../../acquiring/domain/initiation.ts';
 import { paymentSystem } from '../../cards/store/codec.ts';
 import {
@@ -10,7 +12,7 @@ import {
   wholeNumber,
   type Codec,
 } from '../../platform/database/codec.ts';
-import type { ReceiptContent } from '../domain/payer-email.ts';
+import type { ReceiptContent, ReceiptOf } from '../domain/receipt-email.ts';
 import { receiptLanguages } from '../domain/receipt.ts';
 import type { AmountRule, MandateTerms } from '../domain/terms.ts';
 
@@ -41,3 +43,8 @@ export const receiptContent: Codec<ReceiptContent> = object({
   mandate: optional(object({ ...agreed, schedule: text })),
   card: object({ paymentSystem, lastDigits: text }),
 });
+
+/** What its email keeps of a receipt. */
+export function receiptIn({ partyId, seriesId, content }: PayerEmail): ReceiptOf | undefined {
+  return content && { partyId, ...defined({ seriesId }), content: receiptContent.read(content) };
+}

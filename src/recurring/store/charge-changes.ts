@@ -5,9 +5,9 @@ import { oneOf } from '../../platform/database/codec.ts';
 import { stored, type Values } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import type { Money } from '../../money.ts';
-import type { NewPayerEmail, PayerEmail } from '../../receipts/domain/payer-email.ts';
+import type { NewPayerEmail, PayerEmail } from '../../emails/domain/payer-email.ts';
 import type { Attempt, ChargeEnd, ChargeOutcome, SeriesFact } from '../domain/series.ts';
-import { payerEmailParameters, payerEmailValues } from '../../receipts/store/payer-emails.ts';
+import { payerEmailParameters, payerEmailValues } from '../../emails/store/payer-emails.ts';
 import { declineClass } from './codec.ts';
 import { changeOf, seriesChange, type StoredSeries } from './series.ts';
 

@@ -3,13 +3,12 @@ import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
 import { accept } from '../../refusal.ts';
-import { payerEmailIdOf, type PayerEmail } from '../../receipts/domain/payer-email.ts';
-import { findOutbox } from '../../receipts/store/payer-emails.ts';
+import { messageIdOf, type PayerEmail } from '../../emails/domain/payer-email.ts';
+import { findOutbox } from '../../emails/store/payer-emails.ts';
 import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { messageIdOf, type SubscriptionEmail } from '../domain/duties/email-text.ts';
 import { emailKinds } from '../domain/duties/emails.ts';
-import { findSubscriptionOutbox } from '../store/subscription-emails.ts';
+import { emailContentIn } from '../store/email-content.ts';
 
 const maxEmails = 1_000;
 
@@ -55,35 +54,21 @@ export const listOutbox = endpoint({
   handle: async ({ caller, query }, { db }: { db: Database }) => {
     const limit = Math.min(query.limit ?? 100, maxEmails);
     const asked = { partyId: caller.partyId, invoiceId: query.invoiceID, limit };
-    const receipts = await findOutbox(db, asked);
-    const emails = await findSubscriptionOutbox(db, asked);
-    const all = [...receipts.map(receiptBody), ...emails.map(subscriptionEmailBody)];
-    return accept(all.sort(newestFirst).slice(0, limit));
+    return accept((await findOutbox(db, asked)).map(emailBody));
   },
 });
 
-function newestFirst(one: OutboxEmail, other: OutboxEmail): number {
-  return Number(one.createdAt < other.createdAt) - Number(one.createdAt > other.createdAt);
+function emailBody(email: PayerEmail): OutboxEmail {
+  const { createdAt, recipient: to, status, endedAt, refusal, written } = email;
+  const outcome = { createdAt, to, status, ...defined({ endedAt, refusal }), ...written };
+  return { id: messageIdOf(email), ...causeBody(email), ...outcome };
 }
 
-function receiptBody({ paid, ...email }: PayerEmail): OutboxEmail {
-  const { invoiceId: invoiceID, paymentId: paymentID } = paid;
-  return { id: payerEmailIdOf(paid), kind: 'receipt', invoiceID, paymentID, ...outcomeBody(email) };
-}
-
-function subscriptionEmailBody(email: SubscriptionEmail): OutboxEmail {
-  const { subscriptionId: subscriptionID, content } = email;
-  const { kind, invoiceId: invoiceID } = content;
-  return { id: messageIdOf(email), kind, subscriptionID, ...defined({ invoiceID }), ...outcomeBody(email) };
-}
-
-function outcomeBody({
-  createdAt,
-  recipient: to,
-  status,
-  endedAt,
-  refusal,
-  written,
-}: Pick<PayerEmail, 'createdAt' | 'recipient' | 'status' | 'endedAt' | 'refusal' | 'written'>) {
-  return { createdAt, to, status, ...defined({ endedAt, refusal }), ...written };
+function causeBody(
+  email: PayerEmail,
+): Pick<OutboxEmail, 'kind' | `${'subscription' | 'invoice' | 'payment'}ID`> {
+  const { about, aggregateId, emailId } = email;
+  if (about === 'receipt') return { kind: 'receipt', invoiceID: aggregateId, paymentID: emailId };
+  const { kind, invoiceId: invoiceID } = emailContentIn(email);
+  return { kind, subscriptionID: aggregateId, ...defined({ invoiceID }) };
 }

@@ -1,7 +1,7 @@
 // Postings, emails and webhook deliveries in words.
 import { latest, type Instant } from '../../clock.ts';
 import { eventAt } from '../../platform/events/domain/topic.ts';
-import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
+import type { PayerEmail } from '../../emails/domain/payer-email.ts';
 import type { TimelineItem } from '../domain/item.ts';
 import type { Deliveries, Delivery, NumberedEvent, Transfer, WaitingQueue } from '../port.ts';
 
@@ -30,12 +30,12 @@ export function emailLines(email: PayerEmail | undefined): TimelineItem[] {
     sent: 'sent to the payer.',
     refused: `refused by the mail server: ${withoutAddresses(email.refusal ?? '')}`,
   };
-  const { createdAt, endedAt, status, paid } = email;
+  const { createdAt, endedAt, status, aggregateId, emailId } = email;
   const line = (at: Instant, text: string): TimelineItem => ({
     at,
     kind: 'email',
     text: `Receipt ${text}`,
-    id: `${paid.invoiceId}/${paid.paymentId}`,
+    id: `${aggregateId}/${emailId}`,
   });
   return [line(createdAt, ends.waiting), ...(endedAt === undefined ? [] : [line(endedAt, ends[status])])];
 }

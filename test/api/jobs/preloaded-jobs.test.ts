@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { loadBinding } from '../../../src/customers/store/bindings.ts';
 import { loadPayment, type NewPayment } from '../../../src/payments/store/payments.ts';
 import { findPendingCharge } from '../../../src/recurring/store/attempts.ts';
-import type { PayerEmail } from '../../../src/receipts/domain/payer-email.ts';
-import { findPayerEmail } from '../../../src/receipts/store/payer-emails.ts';
+import type { PayerEmail } from '../../../src/emails/domain/payer-email.ts';
+import { findPayerEmail } from '../../../src/emails/store/payer-emails.ts';
 import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import { findWithdrawal } from '../../../src/payouts/store/withdrawals.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
@@ -68,8 +68,8 @@ test('a receipt is passed on as read', async () => {
     else run(...work);
   });
   await recurring.charged(parent);
-  const [{ key: [invoiceId = '', paymentId = ''], known } = { key: [], known: undefined }] = emails;
-  expect(known).toStrictEqual(await findPayerEmail(database, { invoiceId, paymentId }));
+  const [{ key: [aggregateId = '', emailId = ''], known } = { key: [], known: undefined }] = emails;
+  expect(known).toStrictEqual(await findPayerEmail(database, { aggregateId, emailId }));
 });
 
 test('a binding is passed on as read', async () => {

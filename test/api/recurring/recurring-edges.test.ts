@@ -2,8 +2,8 @@
 // receives.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { laterBy, type Instant } from '../../../src/clock.ts';
-import { payerEmailIdOf } from '../../../src/receipts/domain/payer-email.ts';
-import { runPayerEmailJob, type PayerEmailJobDeps } from '../../../src/receipts/worker.ts';
+import { receiptAuthor } from '../../../src/receipts/email-author.ts';
+import { runPayerEmailJob } from '../../../src/emails/worker.ts';
 import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
@@ -554,11 +554,17 @@ test('a shop that requires a consent also refuses bindings without one', async (
   await world.service.jobs.whenIdle();
 });
 
+type SourceOf = Parameters<typeof receiptAuthor>[0]['sourceOf'];
+function authorsOf(sourceOf: SourceOf) {
+  const receipt = receiptAuthor({ receipts: world.service.receipts, sourceOf });
+  return { receipt, subscription: receipt };
+}
+
 test('a sent email is not sent again when its job runs once more', async () => {
   const { invoiceID: invoiceId, paymentID: paymentId } = await parentOf();
   await world.later(0);
   const sent: string[] = [];
-  const { database: db, receipts, clock } = world.service;
+  const { database: db, clock } = world.service;
   const mailServer = {
     send: ({ id }: { id: string }) => {
       sent.push(id);
@@ -567,7 +573,7 @@ test('a sent email is not sent again when its job runs once more', async () => {
   };
   const again = () =>
     runPayerEmailJob(
-      { db, receipts, sourceOf: () => Promise.resolve(undefined), mailServer: mailServer as never },
+      { db, authors: authorsOf(() => Promise.resolve(undefined)), mailServer: mailServer as never },
       { key: [invoiceId, paymentId], clock, attempt: 1 },
     );
   await again();
@@ -580,13 +586,13 @@ test('a sent email is not sent again when its job runs once more', async () => {
   );
   await again();
   await again();
-  expect(sent).toEqual([payerEmailIdOf({ invoiceId, paymentId })]);
+  expect(sent).toEqual([`receipt.${invoiceId}.${paymentId}`]);
 });
 
 test('the text of an email follows from its row, and of one that an older node stored from its series', async () => {
   const { invoiceID: invoiceId, paymentID: paymentId } = await parentOf();
   await world.later(0);
-  const { database: db, receipts, consents, clock } = world.service;
+  const { database: db, consents, clock } = world.service;
   const textOf = async () => {
     const [row] = await sql<{ text_body: string | null }>(
       'select text_body from payer_email where invoice_id = $1',
@@ -594,20 +600,19 @@ test('the text of an email follows from its row, and of one that an older node s
     );
     return row?.text_body;
   };
-  const textAgain = async (change: string, sourceOf: PayerEmailJobDeps['sourceOf']) => {
+  const textAgain = async (change: string, sourceOf: SourceOf) => {
     await sql(
       `update payer_email set status = 'waiting', ended_at = null, text_body = null${change} where invoice_id = $1`,
       [invoiceId],
     );
     const job = { key: [invoiceId, paymentId], clock, attempt: 1 };
-    await runPayerEmailJob({ db, receipts, sourceOf, mailServer: undefined }, job);
+    await runPayerEmailJob({ db, authors: authorsOf(sourceOf), mailServer: undefined }, job);
     return textOf();
   };
   const text = await textOf();
   expect(text).toContain('recurring transaction');
   expect(await textAgain('', () => Promise.reject(new Error('the row has all of it')))).toBe(text);
-  const ofSeries: PayerEmailJobDeps['sourceOf'] = (on, { seriesId, paid }) =>
-    consents.receiptSource(on, seriesId ?? '', paid);
+  const ofSeries: SourceOf = (seriesId, paid) => consents.receiptSource(db, seriesId, paid);
   expect(await textAgain(', content = null', ofSeries)).toBe(text);
 });
 

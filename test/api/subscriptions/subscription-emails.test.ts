@@ -18,8 +18,8 @@ afterAll(() => world.close());
 
 type Email = { kind: string; status: string; recipient: string; subject: string; text_body: string };
 const emailsOf = async (id: string): Promise<Email[]> => {
-  const text = `select content->>'kind' as kind, status, recipient, subject, text_body from subscription_email
-                where subscription_id = $1 order by created_at, length(email_id), email_id`;
+  const text = `select content->>'kind' as kind, status, recipient, subject, text_body from payer_email
+                where invoice_id = $1 order by created_at, length(payment_id), payment_id`;
   return (await world.service.database.withClient((client) => client.query<Email>(text, [id]))).rows;
 };
 const kindsOf = async (id: string) => (await emailsOf(id)).map(({ kind, status }) => `${kind} ${status}`);

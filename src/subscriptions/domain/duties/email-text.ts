@@ -22,19 +22,6 @@ export type EmailContent = EmailTopic & {
   readonly seriesId?: string;
 };
 
-export type SubscriptionEmail = {
-  readonly subscriptionId: string;
-  readonly emailId: string;
-  readonly partyId: string;
-  readonly status: 'waiting' | 'kept' | 'sent' | 'refused';
-  readonly createdAt: Instant;
-  readonly recipient: string;
-  readonly content: EmailContent;
-  readonly written?: Receipt;
-  readonly endedAt?: Instant;
-  readonly refusal?: string;
-};
-
 /** What only the node that sends it knows. */
 export type EmailFrame = {
   readonly merchant: { readonly name: string; readonly site: string };
@@ -47,14 +34,6 @@ export type EmailFrame = {
 /** Of the version of the subscription before its cause. So no cause has two emails. */
 export function emailIdOf(version: number, kind: EmailKind): string {
   return `${version}.${kind}`;
-}
-
-/** Equal for every attempt. */
-export function messageIdOf({
-  subscriptionId,
-  emailId,
-}: Pick<SubscriptionEmail, 'subscriptionId' | 'emailId'>): string {
-  return `subscription.${subscriptionId}.${emailId}`;
 }
 
 export function writeEmail(content: EmailContent, frame: EmailFrame): Receipt {

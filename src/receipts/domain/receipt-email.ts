@@ -1,5 +1,6 @@
-// A payer email: the receipt of one payment on its way to the payer. New terms of a series have a receipt over nothing.
+// What the email with the receipt of one payment says. New terms of a series have a receipt over nothing.
 import type { Instant } from '../../clock.ts';
+import type { EmailKey } from '../../emails/domain/payer-email.ts';
 import type { Money } from '../../money.ts';
 import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { receiptLanguages, type ReceiptLanguage } from './receipt.ts';
@@ -16,8 +17,6 @@ export type Paid = {
 
 /** A receipt to send to `email`, or to the address of the consent. Without either, no email is sent. */
 export type ReceiptRequest = { readonly paid: Paid; readonly email?: string };
-
-export type PaymentOfEmail = Pick<Paid, 'invoiceId' | 'paymentId'>;
 
 /** What a receipt says, apart from its payment and the name of the shop. */
 export type ReceiptContent = {
@@ -42,23 +41,9 @@ export type ReceiptOf = {
 /** With the address of the consent. */
 export type ReceiptSource = ReceiptOf & { readonly email?: string };
 
-export type NewPayerEmail = ReceiptOf & { readonly paid: Paid; readonly recipient: string };
-
-export type PayerEmail = Omit<NewPayerEmail, 'content'> & {
-  /** Older nodes store none. */
-  readonly content?: ReceiptContent;
-  readonly createdAt: Instant;
-  readonly status: 'waiting' | 'kept' | 'sent' | 'refused';
-  /** The content, once it was rendered. */
-  readonly written?: { readonly subject: string; readonly text: string; readonly html: string };
-  readonly endedAt?: Instant;
-  /** How the mail server rejected the address. */
-  readonly refusal?: string;
-};
-
-/** The message ID, equal for every attempt. */
-export function payerEmailIdOf({ invoiceId, paymentId }: PaymentOfEmail): string {
-  return `receipt.${invoiceId}.${paymentId}`;
+/** In the outbox. */
+export function emailKeyOf({ invoiceId, paymentId }: Pick<Paid, 'invoiceId' | 'paymentId'>): EmailKey {
+  return { aggregateId: invoiceId, emailId: paymentId };
 }
 
 /** The language of the consent, then that of the shop, then English. */

@@ -1,0 +1,46 @@
+// What an email about a subscription says. Its end may be what a charge waits for.
+import type { Instant } from '../clock.ts';
+import type { EmailAuthor } from '../emails/port.ts';
+import type { Merchants } from '../merchants/merchants.ts';
+import { writeEmail } from './domain/duties/email-text.ts';
+import { emailContentIn } from './store/email-content.ts';
+import { claimToWake } from './store/subscriptions.ts';
+
+export type SubscriptionAuthorDeps = {
+  readonly merchants: Pick<Merchants, 'shop'>;
+  /** Its job is claimed. */
+  readonly runSubscription: (subscriptionId: string, at: Instant) => void;
+  /** The links of an email. Their secrets are not stored before it is written. */
+  readonly pageUrlOf: (subscriptionId: string, now: Instant) => string;
+  readonly payUrlOf: (invoice: { readonly partyId: string; readonly invoiceId: string }) => string;
+};
+
+export function subscriptionAuthor({
+  merchants,
+  runSubscription,
+  pageUrlOf,
+  payUrlOf,
+}: SubscriptionAuthorDeps): EmailAuthor {
+  return {
+    async write(email, now) {
+      const { aggregateId: subscriptionId, partyId } = email;
+      const content = emailContentIn(email);
+      const { shopId, invoiceId } = content;
+      const shop = await merchants.shop(partyId, shopId);
+      if (!shop) throw new Error('The shop was not found: the email cannot be sent.');
+      return writeEmail(content, {
+        merchant: { name: shop.name, site: shop.url },
+        cancelUrl: pageUrlOf(subscriptionId, now),
+        ...(invoiceId === undefined ? {} : { payUrl: payUrlOf({ partyId, invoiceId }) }),
+      });
+    },
+
+    async ended(tx, email, now) {
+      const { aggregateId: subscriptionId } = email;
+      // Its charge may have waited for it.
+      if (emailContentIn(email).kind !== 'announced' || !(await claimToWake(tx, subscriptionId, now)))
+        return undefined;
+      return () => runSubscription(subscriptionId, now);
+    },
+  };
+}
