@@ -2,16 +2,9 @@
 import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { NewPayerEmail } from '../emails/domain/payer-email.ts';
-import { written } from '../platform/database/codec.ts';
-import {
-  emailKeyOf,
-  type Paid,
-  type ReceiptOf,
-  type ReceiptRequest,
-  type ReceiptSource,
-} from './domain/receipt-email.ts';
+import type { Paid, ReceiptOf, ReceiptRequest, ReceiptSource } from './domain/receipt-email.ts';
 import { receiptOf, type Receipt, type ReceiptFacts, type ReceiptLanguage } from './domain/receipt.ts';
-import { receiptContent } from './store/codec.ts';
+import { receiptEmailOf } from './store/codec.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
@@ -60,18 +53,8 @@ export function openReceipts({
     wantsOneOff: async ({ partyId, shopId }) =>
       (await merchants.shop(partyId, shopId))?.oneOffReceipts ?? false,
 
-    emailOf({ email: ofConsent, content, ...of }, { paid, email: recipient = ofConsent }) {
-      if (!sendsEmail || recipient === undefined) return undefined;
-      const stored = written(receiptContent, content) as object;
-      const { at, amount, reference, approvalCode } = paid;
-      return {
-        about: 'receipt',
-        ...emailKeyOf(paid),
-        ...of,
-        recipient,
-        paid: { at, amount, reference, ...defined({ approvalCode }) },
-        content: stored,
-      };
+    emailOf({ email: ofConsent, ...of }, { paid, email: recipient = ofConsent }) {
+      return sendsEmail && recipient !== undefined ? receiptEmailOf(of, paid, recipient) : undefined;
     },
   };
 }

@@ -1337,118 +1337,6 @@ returning json_build_array(clocked.subscription_id) as key,
 clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
 claimed.wake_at as leased_until, clocked.slot_group;
 
--- claim_due_subscription_email
-with due as (
-select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
-order by wake_at limit 32 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update subscription_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
-returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until, clocked.slot_group;
-
--- claim_due_subscription_email_1
-with due as (
-select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
-order by wake_at limit 1 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update subscription_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
-returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until, clocked.slot_group;
-
--- claim_due_subscription_email_2
-with due as (
-select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
-order by wake_at limit 2 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update subscription_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
-returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until, clocked.slot_group;
-
--- claim_due_subscription_email_3
-with due as (
-select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
-order by wake_at limit 3 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update subscription_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
-returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until, clocked.slot_group;
-
--- claim_due_subscription_email_4
-with due as (
-select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
-order by wake_at limit 4 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update subscription_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
-returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until, clocked.slot_group;
-
--- claim_due_subscription_email_8
-with due as (
-select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce('', '') not in (select json_array_elements_text($2::json)))
-order by wake_at limit 8 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update subscription_email as claimed
-set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $3::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
-returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until, clocked.slot_group;
-
--- claim_due_subscription_email_of_party
-with due as (
-select subscription_id, email_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription_email
-where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce('', '') not in (select json_array_elements_text($3::json)))
-order by wake_at limit $4::int4 for update skip locked
-), clocked as (
-select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
-)
-update subscription_email as claimed
-set wake_at = $1::timestamptz + $5::int8 * interval '1 ms',
-attempts = attempts + 1
-from clocked where claimed.subscription_id = clocked.subscription_id and claimed.email_id = clocked.email_id
-returning json_build_array(clocked.subscription_id, clocked.email_id) as key,
-clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms,
-claimed.wake_at as leased_until, clocked.slot_group;
-
 -- claim_due_subscription_of_party
 with due as (
 select subscription_id, party_id, wake_at as due_at, coalesce('', '') as slot_group from subscription
@@ -2270,11 +2158,9 @@ select 7 as ordinal, min(wake_at) as wake_at from destination where party_id = $
 union all
 select 8 as ordinal, min(wake_at) as wake_at from subscription where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 9 as ordinal, min(wake_at) as wake_at from subscription_email where party_id = $1::text and wake_at <= $2::timestamptz
+select 9 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 10 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
-union all
-select 11 as ordinal, min(wake_at) as wake_at from export where party_id = $1::text and wake_at <= $2::timestamptz
+select 10 as ordinal, min(wake_at) as wake_at from export where party_id = $1::text and wake_at <= $2::timestamptz
 ) as due where wake_at is not null order by ordinal;
 
 -- end_charge
@@ -2401,12 +2287,6 @@ where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_
 )
 select version, record_journal(changed.invoice_id, $20::text, changed.changed_at, $21::json) as journal from changed;
 
--- end_subscription_email
-update subscription_email
-set status = $1::text, ended_at = $2::timestamptz, subject = $3::text, text_body = $4::text, html_body = $5::text,
-refusal = $6::text, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
-where subscription_id = $7::text and email_id = $8::text and status = 'waiting';
-
 -- end_withdrawal
 with changed as (
 update withdrawal set version = version + 1, changed_at = greatest(withdrawal.changed_at, $1::timestamptz), status = $2::text, result = $3::json,
@@ -2482,10 +2362,6 @@ where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_bu
 update subscription set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where subscription_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(subscription_id) as key;
 
--- expedite_subscription_email
-update subscription_email set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where subscription_id = $2::json ->> 0 and email_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(subscription_id, email_id) as key;
-
 -- expedite_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
@@ -2546,12 +2422,6 @@ order by wake_at limit 1000;
 
 -- failing_subscription
 select json_build_array(subscription_id) as key, party_id, attempts, wake_at, stuck_reason from subscription
-where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
-and stuck_reason is not null
-order by wake_at limit 1000;
-
--- failing_subscription_email
-select json_build_array(subscription_id, email_id) as key, party_id, attempts, wake_at, stuck_reason from subscription_email
 where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
 and stuck_reason is not null
 order by wake_at limit 1000;
@@ -3628,11 +3498,10 @@ insert into party (party_id, name, created_at) values ($1::text, $2::text, $3::t
 on conflict do nothing returning party_id;
 
 -- insert_payer_email
-insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
-currency, reference, approval_code, content, wake_at, attempts)
-values ($1::text, $2::text, $3::text, $4::text, 'waiting', $5::timestamptz, $6::text, $7::timestamptz, $8::int8, $9::text,
-$10::text, $11::text, $12::json,
-$5::timestamptz, 0)
+insert into payer_email (invoice_id, payment_id, party_id, about, series_id, status, created_at, recipient, paid_at, amount_minor,
+currency, reference, approval_code, content, wake_at)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, 'waiting', $6::timestamptz, $7::text, $8::timestamptz,
+$9::int8, $10::text, $11::text, $12::text, $13::json, $6::timestamptz)
 on conflict do nothing;
 
 -- insert_payment
@@ -3745,10 +3614,6 @@ where claim_external_id($2::text, 'createSubscription', $9::text, $1::text, $13:
 returning subscription_id, party_id, version, changed_at
 )
 select append_event('subscription', subscription_id, version, party_id, changed_at, $14::json) as version from changed;
-
--- insert_subscription_email
-insert into subscription_email (subscription_id, email_id, party_id, status, created_at, recipient, content, wake_at)
-values ($1::text, $2::text, $3::text, 'waiting', $4::timestamptz, $5::text, $6::json, $4::timestamptz);
 
 -- insert_wallet
 with changed as (
@@ -4096,10 +3961,6 @@ where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::times
 update subscription set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
 where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
 
--- mark_stuck_subscription_email
-update subscription_email set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where subscription_id = $3::json ->> 0 and email_id = $3::json ->> 1 and attempts = $4::int4 and wake_at = $5::timestamptz;
-
 -- mark_stuck_withdrawal
 update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
 where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
@@ -4225,10 +4086,6 @@ where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null
 update subscription set wake_at = $1::timestamptz, stuck_reason = $2::text
 where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
--- postpone_subscription_email
-update subscription_email set wake_at = $1::timestamptz, stuck_reason = $2::text
-where subscription_id = $3::json ->> 0 and email_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
-
 -- postpone_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = $2::text
 where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
@@ -4301,10 +4158,6 @@ where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null
 -- put_back_subscription
 update subscription set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
 where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- put_back_subscription_email
-update subscription_email set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
-where subscription_id = $3::json ->> 0 and email_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
 
 -- put_back_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = $2::text, attempts = greatest(attempts - 1, 1)
@@ -4694,10 +4547,6 @@ where card_fingerprint = $3::bytea and $4::int4 is not null and created_at > $5:
 order by created_at desc offset $4::int4 - 1 limit 1
 ) as with_card;
 
--- read_emails_of_subscription
-select subscription_id, email_id, party_id, status, created_at, recipient, content, ended_at, subject, text_body, html_body, refusal from subscription_email where subscription_id = $1::text
-order by created_at desc, email_id limit $2::int4;
-
 -- read_encrypted_card
 select party_id, purpose, retained_for, ciphertext, key_version from card where card_id = $1::text;
 
@@ -4850,6 +4699,10 @@ select series_id from series where series_id in (select json_array_elements_text
 select max(created_at) as at from event, json_array_elements(facts) as fact
 where aggregate_id = $1::text and fact::jsonb @> $2::json::jsonb;
 
+-- read_latest_payer_email
+select invoice_id, payment_id, party_id, about, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, content, ended_at, subject, text_body, html_body, refusal from payer_email where invoice_id = $1::text
+order by created_at desc, payment_id limit 1;
+
 -- read_ledger_balance
 select coalesce(sum(debits_posted), 0)::int8 as debits_posted,
 coalesce(sum(credits_posted), 0)::int8 as credits_posted,
@@ -4976,9 +4829,9 @@ and currency = $3::text and amount_minor >= $4::int8
 order by grant_id limit 100;
 
 -- read_outbox
-select invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, content, ended_at, subject, text_body, html_body, refusal from payer_email
-where party_id = $1::text and ($2::text is null or invoice_id = $2::text)
-order by created_at desc, invoice_id, payment_id limit $3::int4;
+select invoice_id, payment_id, party_id, about, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, content, ended_at, subject, text_body, html_body, refusal from payer_email
+where party_id = $1::text and ($2::text is null or invoice_id = $2::text or content ->> 'invoiceId' = $2::text)
+order by created_at desc, about, invoice_id, payment_id limit $3::int4;
 
 -- read_overdraft
 select overdraft_minor from ledger_account where account_id = $1::text;
@@ -5024,10 +4877,10 @@ select subject, json_build_object(
 from payer_attempt where subject in ($1::bytea, $2::bytea);
 
 -- read_payer_email
-select invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, content, ended_at, subject, text_body, html_body, refusal from payer_email where invoice_id = $1::text and payment_id = $2::text;
+select invoice_id, payment_id, party_id, about, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, content, ended_at, subject, text_body, html_body, refusal from payer_email where invoice_id = $1::text and payment_id = $2::text;
 
 -- read_payer_emails_of
-select payer_email.invoice_id, payer_email.payment_id, payer_email.party_id, payer_email.series_id, payer_email.status, payer_email.created_at, payer_email.recipient, payer_email.paid_at, payer_email.amount_minor, payer_email.currency, payer_email.reference, payer_email.approval_code, payer_email.content, payer_email.ended_at, payer_email.subject, payer_email.text_body, payer_email.html_body, payer_email.refusal
+select payer_email.invoice_id, payer_email.payment_id, payer_email.party_id, payer_email.about, payer_email.series_id, payer_email.status, payer_email.created_at, payer_email.recipient, payer_email.paid_at, payer_email.amount_minor, payer_email.currency, payer_email.reference, payer_email.approval_code, payer_email.content, payer_email.ended_at, payer_email.subject, payer_email.text_body, payer_email.html_body, payer_email.refusal
 from json_to_recordset($1::json) as asked (invoice_id text, payment_id text)
 join payer_email using (invoice_id, payment_id);
 
@@ -5254,19 +5107,11 @@ select subscription.subscription_id, subscription.party_id, subscription.shop_id
 from external_id as claim join subscription on subscription_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createSubscription' and claim.external_id = $2::text;
 
--- read_subscription_email
-select subscription_id, email_id, party_id, status, created_at, recipient, content, ended_at, subject, text_body, html_body, refusal from subscription_email where subscription_id = $1::text and email_id = $2::text;
-
 -- read_subscription_key
 select subscription_id from subscription_key where party_id = $1::text and owner_id = $2::text and unique_key = $3::text;
 
 -- read_subscription_of_invoice
 select subscription_id, number from subscription_invoice where invoice_id = $1::text;
-
--- read_subscription_outbox
-select subscription_id, email_id, party_id, status, created_at, recipient, content, ended_at, subject, text_body, html_body, refusal from subscription_email
-where party_id = $1::text and ($2::text is null or content ->> 'invoiceId' = $2::text)
-order by created_at desc, subscription_id, email_id limit $3::int4;
 
 -- read_subscription_together
 select asker, found.*
@@ -5656,10 +5501,6 @@ where series_id = $2::json ->> 0 and stuck_at is not null returning json_build_a
 -- retry_stuck_subscription
 update subscription set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where subscription_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(subscription_id) as key;
-
--- retry_stuck_subscription_email
-update subscription_email set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
-where subscription_id = $2::json ->> 0 and email_id = $2::json ->> 1 and stuck_at is not null returning json_build_array(subscription_id, email_id) as key;
 
 -- retry_stuck_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
@@ -6614,10 +6455,6 @@ where stuck_at is not null order by stuck_at limit 1000;
 
 -- stuck_subscription
 select json_build_array(subscription_id) as key, party_id, stuck_at, stuck_reason from subscription
-where stuck_at is not null order by stuck_at limit 1000;
-
--- stuck_subscription_email
-select json_build_array(subscription_id, email_id) as key, party_id, stuck_at, stuck_reason from subscription_email
 where stuck_at is not null order by stuck_at limit 1000;
 
 -- stuck_withdrawal

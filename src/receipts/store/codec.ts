@@ -1,6 +1,6 @@
 // Stored JSON of receipts: the terms that each shows, and what an email says.
 import { defined } from '../../defined.ts';
-import type { PayerEmail } from '../../emails/domain/payer-email.ts';
+import type { NewPayerEmail, PayerEmail } from '../../emails/domain/payer-email.ts';
 import { chargeReasons } from '../../acquiring/domain/initiation.ts';
 import { paymentSystem } from '../../cards/store/codec.ts';
 import {
@@ -10,9 +10,10 @@ import {
   text,
   variants,
   wholeNumber,
+  written,
   type Codec,
 } from '../../platform/database/codec.ts';
-import type { ReceiptContent, ReceiptOf } from '../domain/receipt-email.ts';
+import { emailKeyOf, type Paid, type ReceiptContent, type ReceiptOf } from '../domain/receipt-email.ts';
 import { receiptLanguages } from '../domain/receipt.ts';
 import type { AmountRule, MandateTerms } from '../domain/terms.ts';
 
@@ -43,6 +44,21 @@ export const receiptContent: Codec<ReceiptContent> = object({
   mandate: optional(object({ ...agreed, schedule: text })),
   card: object({ paymentSystem, lastDigits: text }),
 });
+
+export function receiptEmailOf(
+  { content, ...of }: ReceiptOf,
+  { at, amount, reference, approvalCode, ...payment }: Paid,
+  recipient: string,
+): NewPayerEmail {
+  return {
+    about: 'receipt',
+    ...emailKeyOf(payment),
+    ...of,
+    recipient,
+    paid: { at, amount, reference, ...defined({ approvalCode }) },
+    content: written(receiptContent, content) as object,
+  };
+}
 
 /** What its email keeps of a receipt. */
 export function receiptIn({ partyId, seriesId, content }: PayerEmail): ReceiptOf | undefined {
