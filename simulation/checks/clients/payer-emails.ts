@@ -23,7 +23,7 @@ export function payerEmails({ books, isSettled }: Seen, mails: readonly Mail[]):
       const own = mails.filter(({ id }) => id === messageIdOf(email));
       const about = `payer email ${messageIdOf(email)}`;
       if (own.some(({ to }) => to !== email.recipient)) return [[about, 'it went to another address']];
-      // The links about a subscription are made anew for each attempt.
+      // Each attempt has its own links to a subscription.
       if (email.about === 'receipt' && new Set(own.map(({ text }) => text)).size > 1)
         return [[about, 'it was sent in two versions']];
       return email.status === 'sent' && own.length === 0

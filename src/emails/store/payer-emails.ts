@@ -1,5 +1,4 @@
-// The outbox in SQL. An email is written with its cause, and ended by the node that sent it. Two columns of its key keep the names
-// from when all were receipts, because older nodes use them.
+// The outbox in SQL. The columns of its key are still named as those of receipts, because older nodes use them.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { anyObject, currency, oneOf } from '../../platform/database/codec.ts';

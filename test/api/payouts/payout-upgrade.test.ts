@@ -1,35 +1,16 @@
 // What the upgrade from 0.2.0 makes of payout limits, of what was counted towards them, and of payouts that were pending.
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import type { DatabasePool } from '../../../src/platform/database/database.ts';
 import { readPayoutTerms } from '../../../src/payouts/store/payout-terms.ts';
 import { findWithdrawal } from '../../../src/payouts/store/withdrawals.ts';
 import { limitsIn } from '../../../src/wallets/domain/payout-limits.ts';
+import { migrateFirst, migrationText } from '../../support/database/first-migrations.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { setPayoutLimits } from '../../support/worlds/payout-limits.ts';
 import { startPayoutWorld } from '../../support/worlds/payout-world.ts';
 
-const folder = new URL('../../../src/platform/database/migrations/', import.meta.url);
-const textOf = async (name: string) => readFile(new URL(name, folder), 'utf8');
 const lastOf020 = 3;
-
-/** The schema of 0.2.0. */
-async function migrateTo020(database: DatabasePool): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-  await database.withClient(async (client) => {
-    await client.query(
-      'create table migration (number int primary key, name text, sha256 text, applied_at timestamptz default now())',
-    );
-    for (const [index, name] of names.slice(0, lastOf020).entries()) {
-      const text = await textOf(name);
-      await client.query(text);
-      const sha256 = createHash('sha256').update(text).digest('hex');
-      await client.query('insert into migration values ($1, $2, $3)', [index + 1, name, sha256]);
-    }
-  });
-}
 
 /** Two wallets of one identity, payouts to a card in every state, and limits for two levels, as 0.2.0 wrote them. */
 const rowsOf020 = `
@@ -63,7 +44,7 @@ insert into withdrawal (withdrawal_id, party_id, wallet_id, destination_id, iden
 async function upgraded(): Promise<DatabasePool> {
   const { database, drop } = await createTestDatabase('empty');
   onTestFinished(drop);
-  await migrateTo020(database);
+  await migrateFirst(database, lastOf020);
   await database.withClient((client) => client.query(rowsOf020));
   expect((await migrate(database))[0]).toMatch(/^0004/);
   return database;
@@ -151,8 +132,7 @@ test('a payout that was pending at the upgrade gives its share back when it fail
     );
     await client.query('update payout_usage set amount_minor = 2000, payouts = 1');
     await client.query(`update migration set applied_at = $1 where name = '0008_payouts.sql'`, [appliedAt]);
-    const names = await readdir(folder);
-    await client.query(await textOf(names.find((name) => name.endsWith('_pending_payouts.sql'))!));
+    await client.query(await migrationText('_pending_payouts.sql'));
   });
   expect(await usage()).toEqual([{ amount: 2_000, payouts: 1 }]);
 
