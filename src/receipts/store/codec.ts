@@ -36,7 +36,7 @@ export const mandateTerms: Codec<MandateTerms> = object(agreed);
 
 export const receiptLanguage = oneOf(...receiptLanguages);
 
-export const receiptContent: Codec<ReceiptContent> = object({
+const receiptContent: Codec<ReceiptContent> = object({
   shopId: text,
   language: receiptLanguage,
   contact: optional(text),
