@@ -48,7 +48,8 @@ import { findPolicyFor } from './store/dunning-policies.ts';
 import { loadSubscription, restSubscription, type StoredSubscription } from './store/subscriptions.ts';
 import { dutiesOf, dutyFacts, heardOfAnnouncement, heldUnannounced, type DutyDeps } from './duty-steps.ts';
 import type { PayerEmails } from './payer-emails.ts';
-import { wakeTimeOf, writeFacts } from './write-facts.ts';
+import { wakeTimeOf } from './domain/wake-time.ts';
+import { writeFacts } from './write-facts.ts';
 
 export type SubscriptionJobDeps = StartPaymentDeps &
   Pick<DutyDeps, 'isAcknowledged'> & {

@@ -1,5 +1,5 @@
 // Writes what has happened to a subscription, and what follows from it outside its rows: the invoices of its periods.
-import { earliest, latest, laterBy, type Instant } from '../clock.ts';
+import { latest, laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import { productOf } from '../invoices/domain/invoice.ts';
 import { createInvoice, rescindInvoice } from '../invoices/port.ts';
@@ -18,48 +18,13 @@ import {
   type Subscription,
   type SubscriptionFact,
 } from './domain/subscription.ts';
-import { nextDuty, nextLook } from './domain/duties/duties.ts';
+import { wakeTimeOf } from './domain/wake-time.ts';
 import type { PayerEmails } from './payer-emails.ts';
 import { storeFacts, type StoredSubscription } from './store/subscriptions.ts';
 import { releaseUniqueKey } from './store/unique-keys.ts';
 
 /** Longer than a retry schedule, so that a payer can still pay what is unpaid. */
 const invoiceLifeMs = 400 * 24 * 3_600_000;
-/** The end of a payment wakes the subscription. If a crash prevents that, it looks after this time. */
-const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
-
-export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | undefined {
-  return earliestOf(
-    wakeForPeriods(subscription, now),
-    nextDuty(subscription)?.at,
-    nextLook(subscription, now),
-    lookAtChange(subscription, now),
-  );
-}
-
-function wakeForPeriods(subscription: Subscription, now: Instant): Instant | undefined {
-  const next = nextAction(subscription)?.at;
-  if (subscription.phase === 'incomplete' && next !== undefined)
-    return earliest(next, laterBy(now, looksMs.charging));
-  const [oldest] = subscription.open;
-  if (!oldest) return next;
-  const look = laterBy(now, oldest.charging === undefined ? looksMs.unpaid : looksMs.charging);
-  return next === undefined || (oldest.charging !== undefined && look < next) ? look : next;
-}
-
-/** Its invoice says when it is dropped, and a payment at the bank may delay that. */
-function lookAtChange({ change }: Subscription, now: Instant): Instant | undefined {
-  if (!change) return undefined;
-  const { charging, payableUntil = now } = change;
-  return charging === undefined && payableUntil > now ? payableUntil : laterBy(now, looksMs.charging);
-}
-
-function earliestOf(...times: readonly (Instant | undefined)[]): Instant | undefined {
-  return times
-    .filter((at) => at !== undefined)
-    .toSorted()
-    .at(0);
-}
 
 type Written = StoredSubscription & {
   /** The payer's own payment may take, or has taken, the money of a period that these facts close. */

@@ -29,7 +29,8 @@ import type { PayerEmails } from '../payer-emails.ts';
 import { findPolicyFor } from '../store/dunning-policies.ts';
 import { findSubscriptionByExternalId, storeNewSubscription } from '../store/subscriptions.ts';
 import { claimUniqueKey } from '../store/unique-keys.ts';
-import { invoiceFirst, wakeTimeOf } from '../write-facts.ts';
+import { wakeTimeOf } from '../domain/wake-time.ts';
+import { invoiceFirst } from '../write-facts.ts';
 import {
   itemsOf,
   subscriptionBody,

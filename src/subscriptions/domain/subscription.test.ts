@@ -15,7 +15,7 @@ import {
   previewChange,
 } from './changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './charge-outcome.ts';
-import { wakeTimeOf } from '../write-facts.ts';
+import { wakeTimeOf } from './wake-time.ts';
 import {
   decideCancel,
   decideCharge,

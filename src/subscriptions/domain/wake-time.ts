@@ -1,0 +1,40 @@
+// When the job of a subscription looks at it next.
+import { earliest, laterBy, type Instant } from '../../clock.ts';
+import { nextDuty, nextLook } from './duties/duties.ts';
+import { nextAction, type Subscription } from './subscription.ts';
+
+/** The end of a payment wakes the subscription. If a crash prevents that, it looks after this time. */
+const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
+
+export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | undefined {
+  return earliestOf(
+    wakeForPeriods(subscription, now),
+    nextDuty(subscription)?.at,
+    nextLook(subscription, now),
+    lookAtChange(subscription, now),
+  );
+}
+
+function wakeForPeriods(subscription: Subscription, now: Instant): Instant | undefined {
+  const next = nextAction(subscription)?.at;
+  if (subscription.phase === 'incomplete' && next !== undefined)
+    return earliest(next, laterBy(now, looksMs.charging));
+  const [oldest] = subscription.open;
+  if (!oldest) return next;
+  const look = laterBy(now, oldest.charging === undefined ? looksMs.unpaid : looksMs.charging);
+  return next === undefined || (oldest.charging !== undefined && look < next) ? look : next;
+}
+
+/** Its invoice says when it is dropped, and a payment at the bank may delay that. */
+function lookAtChange({ change }: Subscription, now: Instant): Instant | undefined {
+  if (!change) return undefined;
+  const { charging, payableUntil = now } = change;
+  return charging === undefined && payableUntil > now ? payableUntil : laterBy(now, looksMs.charging);
+}
+
+function earliestOf(...times: readonly (Instant | undefined)[]): Instant | undefined {
+  return times
+    .filter((at) => at !== undefined)
+    .toSorted()
+    .at(0);
+}
