@@ -71,11 +71,11 @@ export const faultsOfSubscriptions: Faults = {
     does: 'A period has a second invoice.',
     edits: [
       {
-        within: 'writeFacts',
-        replace: 'await invoicePeriod(tx, after, { ...fact.period, invoiceId }, now, merchants);',
+        within: 'perform',
+        replace: 'await invoicePeriod(tx, after, effect.period, now, merchants);',
         by:
-          "for (const id of [invoiceId, invoiceId + '2'])" +
-          ' await invoicePeriod(tx, after, { ...fact.period, invoiceId: id }, now, merchants);',
+          "for (const id of [effect.period.invoiceId, effect.period.invoiceId + '2'])" +
+          ' await invoicePeriod(tx, after, { ...effect.period, invoiceId: id }, now, merchants);',
       },
     ],
   },

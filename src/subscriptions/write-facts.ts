@@ -9,12 +9,12 @@ import type { Database } from '../platform/database/database.ts';
 import type { Charging } from '../recurring/port.ts';
 import { dueOf } from './domain/changes/change.ts';
 import { sumOf } from './domain/changes/proration.ts';
+import { effectsOf, type Effect, type InvoicedPeriod } from './domain/effects.ts';
 import { consentTermsOf } from './domain/first-payment.ts';
 import {
   evolveAll,
   nextAction,
   type Change,
-  type Period,
   type Subscription,
   type SubscriptionFact,
 } from './domain/subscription.ts';
@@ -53,69 +53,34 @@ export async function writeFacts(
   if (after.phase === 'ended' && before.subscription.phase !== 'ended')
     await releaseUniqueKey(tx, after.terms);
   await payerEmails.write(tx, before, facts, now);
-  // A payment locks the series of its card first, and then its invoice.
-  for (const invoiceId of endedObligations(before.subscription, facts))
-    await endObligation(tx, { partyId: after.terms.partyId, invoiceId }, charging, now);
-  let isPaying = await isStarting(tx, before.subscription, after, now);
-  const { change, open, missed } = before.subscription;
-  const periods = [...open, ...missed];
-  for (const fact of facts) {
-    if (fact.type === 'change_started') await invoiceChange(tx, after, fact.change, now, merchants);
-    if (fact.type === 'change_dropped' && change?.invoiceId !== undefined) {
-      const invoice = { partyId: after.terms.partyId, invoiceId: change.invoiceId };
-      if (!(await rescindInvoice(tx, invoice, 'change dropped', now))) isPaying = true;
-    }
-    if (fact.type === 'period_created') {
-      periods.push(fact.period);
-      const { outcome, invoiceId } = fact.period;
-      if (outcome === 'open' && invoiceId !== undefined)
-        await invoicePeriod(tx, after, { ...fact.period, invoiceId }, now, merchants);
-    }
-    const concerned = 'number' in fact ? periods.find(({ number }) => number === fact.number) : undefined;
-    if (fact.type === 'missed_period_charged' && concerned)
-      await invoicePeriod(tx, after, { ...concerned, invoiceId: fact.invoiceId }, now, merchants);
-    const reason = reasonToRescind(fact);
-    // The invoice of a missed one was paid, and the bank has taken that back.
-    if (reason !== undefined && concerned?.invoiceId !== undefined && concerned.outcome !== 'missed') {
-      const invoice = { partyId: after.terms.partyId, invoiceId: concerned.invoiceId };
-      if (!(await rescindInvoice(tx, invoice, reason, now))) isPaying = true;
-    }
-  }
+  let isPaying = false;
+  for (const effect of effectsOf(before.subscription, facts, after))
+    if (!(await perform(tx, after, effect, now, { merchants, charging }))) isPaying = true;
   return isPaying ? { ...written, isPaying } : written;
 }
 
-/** The payer can no longer start it with a payment, unless they pay just now. */
-async function isStarting(
+/** False if the payer pays just now what they should pay no more. */
+async function perform(
   tx: Database,
-  before: Subscription,
-  { terms: { partyId, firstInvoice }, phase }: Subscription,
+  after: Subscription,
+  effect: Effect,
   now: Instant,
+  { merchants, charging }: Pick<WriteDeps, 'merchants' | 'charging'>,
 ): Promise<boolean> {
-  if (!firstInvoice || before.phase !== 'incomplete' || phase !== 'ended') return false;
-  const invoice = { partyId, invoiceId: firstInvoice.id };
-  return !(await rescindInvoice(tx, invoice, 'subscription ended', now));
-}
-
-/** Why the invoice of a period is to be paid no more. */
-function reasonToRescind(fact: SubscriptionFact): string | undefined {
-  if (fact.type === 'period_closed') return fact.outcome;
-  return fact.type === 'period_paid' && fact.by === 'elsewhere' ? 'paid elsewhere' : undefined;
-}
-
-/** The invoices that no charge is to collect any more. A failed charge of one would otherwise count for the next period. */
-function endedObligations({ open, change }: Subscription, facts: readonly SubscriptionFact[]): string[] {
-  const failed = new Set(facts.flatMap((fact) => (fact.type === 'charge_failed' ? [fact.number] : [])));
-  const hasChangeFailed =
-    change?.failedFor !== undefined || facts.some(({ type }) => type === 'change_charge_failed');
-  return facts.flatMap((fact) => {
-    if (fact.type === 'change_dropped' || fact.type === 'items_changed')
-      return hasChangeFailed && change?.invoiceId !== undefined ? [change.invoiceId] : [];
-    if (fact.type !== 'period_closed' && fact.type !== 'period_paid' && fact.type !== 'subscription_unpaid')
-      return [];
-    const period = open.find(({ number }) => number === fact.number);
-    const hasFailed = period?.declineClass !== undefined || failed.has(fact.number);
-    return hasFailed && period?.invoiceId !== undefined ? [period.invoiceId] : [];
-  });
+  const { partyId } = after.terms;
+  switch (effect.do) {
+    case 'endObligation':
+      await endObligation(tx, { partyId, invoiceId: effect.invoiceId }, charging, now);
+      return true;
+    case 'rescindInvoice':
+      return rescindInvoice(tx, { partyId, invoiceId: effect.invoiceId }, effect.because, now);
+    case 'invoicePeriod':
+      await invoicePeriod(tx, after, effect.period, now, merchants);
+      return true;
+    case 'invoiceChange':
+      await invoiceChange(tx, after, effect.change, now, merchants);
+      return true;
+  }
 }
 
 /** The invoice with which the payer starts it. It is due when the wait for it is over. */
@@ -138,7 +103,7 @@ export async function invoiceFirst(
 async function invoicePeriod(
   tx: Database,
   { terms, items, scheduledItems = items }: Subscription,
-  { invoiceId: id, lines, amountMinor }: Period & { readonly invoiceId: string },
+  { invoiceId: id, lines, amountMinor }: InvoicedPeriod,
   now: Instant,
   merchants: Merchants,
 ): Promise<void> {
