@@ -57,117 +57,40 @@ export type JobRows = Record<
   readonly withdrawal: StoredWithdrawal;
 };
 
-export function jobHandlers({
-  database,
-  clock,
-  cards,
-  banks,
-  charging,
-  consents,
-  receipts,
-  mailServer,
-  payouts,
-  log,
-  publicUrl,
-  run,
-  wake,
-  subscriptions,
-  emailLinks,
-  exports,
-}: {
-  database: DatabasePool;
-  clock: Clock;
-  cards: Cards;
-  banks: Banks;
-  charging: Charging;
-  consents: Consents;
-  receipts: Receipts;
-  mailServer: MailServer | undefined;
-  payouts: PayoutRules;
-  log: Logger;
-  publicUrl: () => string;
+type Deps = {
+  readonly database: DatabasePool;
+  readonly clock: Clock;
+  readonly cards: Cards;
+  readonly banks: Banks;
+  readonly charging: Charging;
+  readonly consents: Consents;
+  readonly receipts: Receipts;
+  readonly mailServer: MailServer | undefined;
+  readonly payouts: PayoutRules;
+  readonly log: Logger;
+  readonly publicUrl: () => string;
   /** Immediately runs the job of a row that a step has written as claimed. */
-  run: JobRunner<JobRows>['run'];
-  wake: JobRunner<JobRows>['wake'];
+  readonly run: JobRunner<JobRows>['run'];
+  readonly wake: JobRunner<JobRows>['wake'];
   /** What a charge of a subscription needs besides. */
-  subscriptions: Omit<
+  readonly subscriptions: Omit<
     SubscriptionJobDeps,
     'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'jobs' | 'transact'
   >;
-  emailLinks: Pick<SubscriptionAuthorDeps, 'pageUrlOf' | 'payUrlOf'>;
-  exports: Pick<ExportJobDeps, 'keys' | 'sources' | 'isStopping'>;
-}): JobHandlers<JobRows> {
-  const paymentDeps: PaymentJobDeps = {
-    db: database,
-    nodeClock: clock,
-    log,
-    charging,
-    consents,
-    receipts,
-    bankOf: (payment) => banks.bankOf(payment.terminal),
-    alternateTerminal: (payment, now) => banks.alternateTerminal(payment, standInFor(payment, now)),
-    pauseTerminal: banks.pauseTerminal,
-    isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
-    returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
-    async wakeSubscription(subscriptionId, at) {
-      if (await claimToWake(database, subscriptionId, at)) run('subscription', [subscriptionId], at);
-      else wake();
-    },
-    sendPayerEmail: (email, now) => run('payer_email', [email.aggregateId, email.emailId], now, email),
-  };
-  const bindingDeps: BindingJobDeps = {
-    db: database,
-    nodeClock: clock,
-    charging,
-    consents,
-    bankOf: (binding) => banks.bankOf(binding.terminal),
-    alternateTerminal: (binding) => banks.alternateTerminal(binding, standInForBinding(binding)),
-    returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
-  };
-  const needs = cardNeeds(consents);
-  const chargeDeps = { cards, banks, charging, consents, publicUrl, jobs: { run } };
-  const transact = openSharedTransactions(database);
-  const subscriptionDeps = { db: database, transact, ...chargeDeps, ...subscriptions };
-  const { merchants } = subscriptions;
-  const runSubscription = (id: string, at: Instant) => run('subscription', [id], at);
-  const emailDeps: PayerEmailJobDeps = {
-    db: database,
-    mailServer,
-    authors: {
-      receipt: receiptAuthor({
-        receipts,
-        sourceOf: (seriesId, paid) => consents.receiptSource(database, seriesId, paid),
-      }),
-      subscription: subscriptionAuthor({ merchants, runSubscription, ...emailLinks }),
-    },
-  };
-  const exportDeps = { db: database, log, ...exports };
-  const withdrawalDeps = { db: database, banks, livemode: payouts.livemode, log };
+  readonly emailLinks: Pick<SubscriptionAuthorDeps, 'pageUrlOf' | 'payUrlOf'>;
+  readonly exports: Pick<ExportJobDeps, 'keys' | 'sources' | 'isStopping'>;
+};
+
+/** In the order in which jobs of one moment run when a test clock moves. */
+export function jobHandlers(deps: Deps): JobHandlers<JobRows> {
+  const { database: db, log, mailServer, banks, payouts } = deps;
+  const emailDeps = emailJobDeps(deps);
+  const subscriptionDeps = subscriptionJobDeps(deps);
+  const withdrawalDeps = { db, banks, livemode: payouts.livemode, log };
+  const exportDeps = { db, log, ...deps.exports };
   return {
-    invoice: {
-      keys: ['invoice_id'],
-      step: ({ key: [id = ''], clock }) => runInvoiceJob(database, id, clock.now()),
-    },
-    payment: {
-      keys: ['invoice_id', 'payment_id'],
-      group: bankOfPayment,
-      step: (job) => runPaymentJob(paymentDeps, job),
-    },
-    charge_undo: {
-      keys: ['invoice_id', 'payment_id', 'operation'],
-      group: bankOfUndo,
-      step: (job) => runUndoJob(paymentDeps, job),
-    },
-    binding: {
-      keys: ['customer_id', 'binding_id'],
-      group: bankOfBinding,
-      step: (job) => runBindingJob(bindingDeps, job),
-    },
-    card: { keys: ['card_id'], step: ({ key, clock }) => runCardJob(database, needs, key, clock.now()) },
-    series: {
-      keys: ['series_id'],
-      step: ({ key: [id = ''], clock }) => runSeriesJob({ db: database, cards }, id, clock.now()),
-    },
+    ...paymentJobs(deps),
+    ...cardJobs(deps),
     payer_email: {
       keys: ['invoice_id', 'payment_id'],
       ...(mailServer ? { maxConcurrency: maxEmails } : {}),
@@ -175,7 +98,7 @@ export function jobHandlers({
     },
     destination: {
       keys: ['destination_id'],
-      step: (job) => runDestinationJob({ db: database, banks }, job),
+      step: (job) => runDestinationJob({ db, banks }, job),
     },
     subscription: {
       keys: ['subscription_id'],
@@ -193,6 +116,97 @@ export function jobHandlers({
       step: (job) => runExportJob(exportDeps, job),
     },
   };
+}
+
+function paymentJobs(deps: Deps): Pick<JobHandlers<JobRows>, 'invoice' | 'payment' | 'charge_undo'> {
+  const paymentDeps = paymentJobDeps(deps);
+  return {
+    invoice: {
+      keys: ['invoice_id'],
+      step: ({ key: [id = ''], clock }) => runInvoiceJob(deps.database, id, clock.now()),
+    },
+    payment: {
+      keys: ['invoice_id', 'payment_id'],
+      group: bankOfPayment,
+      step: (job) => runPaymentJob(paymentDeps, job),
+    },
+    charge_undo: {
+      keys: ['invoice_id', 'payment_id', 'operation'],
+      group: bankOfUndo,
+      step: (job) => runUndoJob(paymentDeps, job),
+    },
+  };
+}
+
+function paymentJobDeps({ database, clock, banks, publicUrl, run, wake, ...deps }: Deps): PaymentJobDeps {
+  const { log, charging, consents, receipts } = deps;
+  return {
+    db: database,
+    nodeClock: clock,
+    log,
+    charging,
+    consents,
+    receipts,
+    bankOf: (payment) => banks.bankOf(payment.terminal),
+    alternateTerminal: (payment, now) => banks.alternateTerminal(payment, standInFor(payment, now)),
+    pauseTerminal: banks.pauseTerminal,
+    isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
+    returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
+    async wakeSubscription(subscriptionId, at) {
+      if (await claimToWake(database, subscriptionId, at)) run('subscription', [subscriptionId], at);
+      else wake();
+    },
+    sendPayerEmail: (email, now) => run('payer_email', [email.aggregateId, email.emailId], now, email),
+  };
+}
+
+function cardJobs(deps: Deps): Pick<JobHandlers<JobRows>, 'binding' | 'card' | 'series'> {
+  const { database: db, clock: nodeClock, cards, banks, charging, consents, publicUrl } = deps;
+  const bindingDeps: BindingJobDeps = {
+    db,
+    nodeClock,
+    charging,
+    consents,
+    bankOf: (binding) => banks.bankOf(binding.terminal),
+    alternateTerminal: (binding) => banks.alternateTerminal(binding, standInForBinding(binding)),
+    returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
+  };
+  const needs = cardNeeds(consents);
+  return {
+    binding: {
+      keys: ['customer_id', 'binding_id'],
+      group: bankOfBinding,
+      step: (job) => runBindingJob(bindingDeps, job),
+    },
+    card: { keys: ['card_id'], step: ({ key, clock }) => runCardJob(db, needs, key, clock.now()) },
+    series: {
+      keys: ['series_id'],
+      step: ({ key: [id = ''], clock }) => runSeriesJob({ db, cards }, id, clock.now()),
+    },
+  };
+}
+
+function emailJobDeps({ database: db, mailServer, receipts, consents, ...deps }: Deps): PayerEmailJobDeps {
+  const { emailLinks, run } = deps;
+  const { merchants } = deps.subscriptions;
+  const runSubscription = (id: string, at: Instant) => run('subscription', [id], at);
+  return {
+    db,
+    mailServer,
+    authors: {
+      receipt: receiptAuthor({
+        receipts,
+        sourceOf: (seriesId, paid) => consents.receiptSource(db, seriesId, paid),
+      }),
+      subscription: subscriptionAuthor({ merchants, runSubscription, ...emailLinks }),
+    },
+  };
+}
+
+function subscriptionJobDeps({ database: db, run, subscriptions, ...deps }: Deps): SubscriptionJobDeps {
+  const { cards, banks, charging, consents, publicUrl } = deps;
+  const transact = openSharedTransactions(db);
+  return { db, transact, cards, banks, charging, consents, publicUrl, jobs: { run }, ...subscriptions };
 }
 
 /** The job that a bank operation belongs to. */
