@@ -21,22 +21,29 @@ import { lags, parkedQueues } from '../webhooks/inspection/inspection.store.ts';
 
 const maxWebhooksInMetrics = 20;
 
-export function addGauges(
-  metrics: Metrics,
-  {
-    database,
-    jobs,
-    clock,
-    ledger,
-    banks,
-  }: {
-    database: DatabasePool;
-    jobs: Pick<JobRunner, 'stuckJobs'>;
-    clock: Clock;
-    ledger: LedgerMonitor;
-    banks: Pick<Banks, 'away' | 'waiting'>;
-  },
-): void {
+type Deps = {
+  readonly database: DatabasePool;
+  readonly jobs: Pick<JobRunner, 'stuckJobs'>;
+  readonly clock: Clock;
+  readonly ledger: LedgerMonitor;
+  readonly banks: Pick<Banks, 'away' | 'waiting'>;
+};
+
+export function addGauges(metrics: Metrics, { database, jobs, clock, ledger, banks }: Deps): void {
+  addNodeGauges(metrics, database, ledger);
+  addPaymentGauges(metrics, database, clock);
+  addBankGauges(metrics, database, clock, banks);
+  addUpdateGauges(metrics, database, clock);
+  addEventGauges(metrics, database, clock);
+  addSubscriptionGauges(metrics, database, clock);
+  metrics.gauge(
+    'mandate_jobs_stuck',
+    'Stuck jobs, which wait for an operator',
+    async () => (await jobs.stuckJobs()).length,
+  );
+}
+
+function addNodeGauges(metrics: Metrics, database: DatabasePool, ledger: LedgerMonitor): void {
   metrics.gauge(
     'mandate_database_connections',
     'Open database connections of this node',
@@ -64,6 +71,9 @@ export function addGauges(
     'Time since this node last completed a ledger check, or since it started',
     () => ledger.checkAgeSeconds(),
   );
+}
+
+function addPaymentGauges(metrics: Metrics, database: DatabasePool, clock: Clock): void {
   metrics.gauge(
     'mandate_verification_refunds_pending',
     'Verification charges whose refund the bank has not confirmed',
@@ -94,6 +104,9 @@ export function addGauges(
     'Age of the oldest payout whose outcome the bank has not reported; 0 if there is none',
     async () => secondsSince(await oldestSendingWithdrawal(database), clock),
   );
+}
+
+function addBankGauges(metrics: Metrics, database: DatabasePool, clock: Clock, banks: Deps['banks']): void {
   metrics.gauge(
     'mandate_terminals_paused',
     'Terminals that take no charges without the payer because a bank says that they are set up wrongly',
@@ -122,6 +135,10 @@ export function addGauges(
     'Banks to which nothing is sent until an operator confirms, because operations seem to be lost here',
     async () => Number((await database.run(countStoppedBanks, {}))[0]?.stopped ?? 0),
   );
+}
+
+/** What banks report on their own. */
+function addUpdateGauges(metrics: Metrics, database: DatabasePool, clock: Clock): void {
   metrics.gauge(
     'mandate_bank_contradictions',
     'What banks have said against their own proof, or what cannot be read; it changed nothing here',
@@ -137,6 +154,9 @@ export function addGauges(
     'Age of the oldest update of a bank that waits; 0 if there is none',
     async () => secondsSince((await openNotes(database)).oldest, clock),
   );
+}
+
+function addEventGauges(metrics: Metrics, database: DatabasePool, clock: Clock): void {
   metrics.gauge(
     'mandate_webhook_parked_queues',
     'Webhook queues that are parked until they are resumed',
@@ -170,12 +190,6 @@ export function addGauges(
       (await lags(database, maxWebhooksInMetrics)).map(
         ({ webhook_id, oldest }) => [webhook_id, secondsSince(oldest, clock)] as const,
       ),
-  );
-  addSubscriptionGauges(metrics, database, clock);
-  metrics.gauge(
-    'mandate_jobs_stuck',
-    'Stuck jobs, which wait for an operator',
-    async () => (await jobs.stuckJobs()).length,
   );
 }
 
