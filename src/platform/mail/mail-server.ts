@@ -36,29 +36,8 @@ class EmailNotAccepted extends Error {
 }
 
 export function openMailServer(settings: MailServerSettings): MailServer {
-  const { host, port, tls, credentials, from, timeoutMs } = settings;
+  const { from, timeoutMs } = settings;
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
-
-  /** One connection per email: there are few, and one that fails holds up no other. */
-  async function transport() {
-    const { createTransport } = await import('nodemailer');
-    return createTransport({
-      host,
-      port,
-      secure: tls === 'fromTheStart',
-      requireTLS: tls === 'demanded',
-      tls: { minVersion: 'TLSv1.2' },
-      ...(credentials ? { auth: { user: credentials.user, pass: credentials.password } } : {}),
-      name: domain,
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      dnsTimeout: timeoutMs,
-      socketCloseTimeout: 0,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
-  }
 
   return {
     async send({ id, at, to, subject, text, html }) {
@@ -77,7 +56,7 @@ export function openMailServer(settings: MailServerSettings): MailServer {
         signal: AbortSignal.timeout(timeoutMs),
       };
       try {
-        await (await transport()).sendMail(message);
+        await (await transportTo(settings, domain)).sendMail(message);
         return { taken: true };
       } catch (error) {
         const failure = error as SmtpFailure;
@@ -87,6 +66,27 @@ export function openMailServer(settings: MailServerSettings): MailServer {
       }
     },
   };
+}
+
+/** One connection per email: there are few, and one that fails holds up no other. */
+async function transportTo({ host, port, tls, credentials, timeoutMs }: MailServerSettings, domain: string) {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    host,
+    port,
+    secure: tls === 'fromTheStart',
+    requireTLS: tls === 'demanded',
+    tls: { minVersion: 'TLSv1.2' },
+    ...(credentials ? { auth: { user: credentials.user, pass: credentials.password } } : {}),
+    name: domain,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    socketCloseTimeout: 0,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 /** How nodemailer describes a failure: the step, and the server's response. */
