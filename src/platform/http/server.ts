@@ -55,7 +55,7 @@ const noSuchPath = {
   hint: 'No operation has this path. `/docs` lists all of them.',
 };
 
-export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>(options: {
+type ServerOptions<Deps extends { readonly db: Database }, PrepareDeps> = {
   pipeline: PipelineDeps<Deps, PrepareDeps>;
   endpoints: readonly AnyEndpoint<Deps, PrepareDeps>[];
   unimplemented: readonly UnimplementedOperation[];
@@ -68,33 +68,14 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   newRequestId: (() => string) | undefined;
   /** The response to a browser that asks for an address that does not exist. */
   sendNotFoundPage: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
-}): FastifyInstance {
-  const { pipeline, endpoints, log, metrics } = options;
-  // Redaction by field name is off: it takes more time than the rest of the line, and every field is listed below. Card numbers are
-  // still masked.
-  const requestLog = log.child({}, { redact: [] });
-  const app = Fastify({
-    logger: false,
-    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    bodyLimit: maxBodyBytes,
-    requestTimeout: requestTimeoutMs,
-    // Node looks for late requests at intervals only, and has a time of its own for headers.
-    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs },
-    keepAliveTimeout: keepAliveMs,
-    // A caller that still has a connection when the service stops gets the usual response.
-    return503OnClosing: false,
-    exposeHeadRoutes: false,
-    // Longer than any URL Node reads: the schema limits the length of an ID.
-    routerOptions: { maxParamLength: 16_384 },
-    rewriteUrl: pathForRouter,
-    clientErrorHandler: (error, socket) => respondToInvalidHttp(error, socket),
-    // A URL that cannot be read arrives here, past all hooks.
-    frameworkErrors: (error, request, reply) => {
-      addFixedHeaders(request, reply, options.newRequestId);
-      answerFault(error, request, reply);
-    },
-  });
+};
 
+export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>(
+  options: ServerOptions<Deps, PrepareDeps>,
+): FastifyInstance {
+  const { pipeline, endpoints, log, metrics } = options;
+  const answerFault = faultHandler(log);
+  const app = openFastify(options, answerFault);
   limitConnections(app.server, options.maxConnections, proxyCheck(options.trustedProxies));
   app.decorateRequest('operation', 'unknown');
   app.decorateRequest('contentType', '');
@@ -115,6 +96,57 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     done();
   });
 
+  logRequests(app, metrics, log);
+
+  // Bodies are read as bytes, and parsed by the pipeline once the caller is known. Operations without a body ignore it.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  app.setNotFoundHandler((request, reply) => {
+    const { accept = '' } = request.headers;
+    const isBrowser = request.method === 'GET' && accept.includes('text/html');
+    reply.code(404);
+    return isBrowser ? options.sendNotFoundPage(request, reply) : reply.send(noSuchPath);
+  });
+  app.setErrorHandler((error, request, reply) => answerFault(error, request, reply));
+  for (const endpoint of endpoints) addEndpoint(app, pipeline, endpoint, log);
+  addUnimplemented(app, options.unimplemented);
+  return app;
+}
+
+type FaultHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+
+function openFastify(
+  { trustedProxies, newRequestId }: Pick<ServerOptions<never, never>, 'trustedProxies' | 'newRequestId'>,
+  answerFault: FaultHandler,
+): FastifyInstance {
+  return Fastify({
+    logger: false,
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    bodyLimit: maxBodyBytes,
+    requestTimeout: requestTimeoutMs,
+    // Node looks for late requests at intervals only, and has a time of its own for headers.
+    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs },
+    keepAliveTimeout: keepAliveMs,
+    // A caller that still has a connection when the service stops gets the usual response.
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    // Longer than any URL Node reads: the schema limits the length of an ID.
+    routerOptions: { maxParamLength: 16_384 },
+    rewriteUrl: pathForRouter,
+    clientErrorHandler: (error, socket) => respondToInvalidHttp(error, socket),
+    // A URL that cannot be read arrives here, past all hooks.
+    frameworkErrors: (error, request, reply) => {
+      addFixedHeaders(request, reply, newRequestId);
+      answerFault(error, request, reply);
+    },
+  });
+}
+
+function logRequests(app: FastifyInstance, metrics: Metrics, log: Logger): void {
+  // Redaction by field name is off: it takes more time than the rest of the line, and every field is listed below. Card numbers are
+  // still masked.
+  const requestLog = log.child({}, { redact: [] });
   app.addHook('onResponse', (request, reply, done) => {
     const durationMs = performance.now() - request.startedAtMs;
     metrics.observeRequest(request.operation, reply.statusCode, durationMs / 1000);
@@ -139,20 +171,10 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     );
     done();
   });
+}
 
-  // Bodies are read as bytes, and parsed by the pipeline once the caller is known. Operations without a body ignore it.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-
-  app.setNotFoundHandler((request, reply) => {
-    const { accept = '' } = request.headers;
-    const isBrowser = request.method === 'GET' && accept.includes('text/html');
-    reply.code(404);
-    return isBrowser ? options.sendNotFoundPage(request, reply) : reply.send(noSuchPath);
-  });
-  app.setErrorHandler((error, request, reply) => answerFault(error, request, reply));
-
-  function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+function faultHandler(log: Logger): FaultHandler {
+  return (error, request, reply) => {
     const code = codeOf(error);
     // The framework's own errors about the request, or a caller that disconnected in the middle of it. Every other error is a fault.
     const family = apiFamilyOf(request.url);
@@ -172,38 +194,41 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
       'request failed',
     );
     void reply.code(status).send();
-  }
+  };
+}
 
-  for (const endpoint of endpoints) {
-    const answer = requestHandler(pipeline, endpoint);
-    app.route({
-      method: endpoint.method,
-      url: routerPathOf(endpoint.path),
-      onRequest: async (request, reply) => {
-        request.operation = endpoint.operation;
-        reply.headers(apiHeaders);
-        // The framework would refuse some types before the pipeline can, even if the body is ignored.
-        request.contentType = request.raw.headers['content-type'] ?? '';
-        delete request.raw.headers['content-type'];
-        request.context = await openRequest(pipeline, endpoint, request, reply);
-        return request.context ? undefined : reply;
-      },
-      handler: async (request, reply) => {
-        if (!request.context) throw new Error('A request reached its handler without passing the pipeline.');
-        try {
-          await answer(request.context, request, reply);
-        } catch (error) {
-          if (!request.context.deadline.isOver) throw error;
-          log.error(
-            { err: error, operation: request.operation, requestId: request.headers['x-request-id'] },
-            'work failed after its deadline',
-          );
-        }
-      },
-    });
-  }
-  addUnimplemented(app, options.unimplemented);
-  return app;
+function addEndpoint<Deps extends { readonly db: Database }, PrepareDeps>(
+  app: FastifyInstance,
+  pipeline: PipelineDeps<Deps, PrepareDeps>,
+  endpoint: AnyEndpoint<Deps, PrepareDeps>,
+  log: Logger,
+): void {
+  const answer = requestHandler(pipeline, endpoint);
+  app.route({
+    method: endpoint.method,
+    url: routerPathOf(endpoint.path),
+    onRequest: async (request, reply) => {
+      request.operation = endpoint.operation;
+      reply.headers(apiHeaders);
+      // The framework would refuse some types before the pipeline can, even if the body is ignored.
+      request.contentType = request.raw.headers['content-type'] ?? '';
+      delete request.raw.headers['content-type'];
+      request.context = await openRequest(pipeline, endpoint, request, reply);
+      return request.context ? undefined : reply;
+    },
+    handler: async (request, reply) => {
+      if (!request.context) throw new Error('A request reached its handler without passing the pipeline.');
+      try {
+        await answer(request.context, request, reply);
+      } catch (error) {
+        if (!request.context.deadline.isOver) throw error;
+        log.error(
+          { err: error, operation: request.operation, requestId: request.headers['x-request-id'] },
+          'work failed after its deadline',
+        );
+      }
+    },
+  });
 }
 
 /** The IDs in the path and the one that was created: `INVOICE/1` for a payment. Only IDs: a token in a path is a secret. */
