@@ -167,7 +167,7 @@ const states: Record<string, [Subscription, head: string, lead: string, acts: st
   ended: [
     after(active, valueOf(decideCancel(active, { when: 'now', by: 'payer' }))),
     'Ended',
-    'Nothing is charged any more.',
+    'You ended it, or took back your consent to the charges. Nothing more is charged for it.',
     '',
   ],
 };

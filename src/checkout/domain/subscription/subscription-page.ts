@@ -9,6 +9,7 @@ import { dateText } from '../../../retry-rules/domain/calendar.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
 import type { PayerAct, PayerView } from '../../../subscriptions/domain/payer-acts.ts';
 import { sumOf } from '../../../subscriptions/domain/changes/proration.ts';
+import { endWords } from '../../../subscriptions/domain/end-words.ts';
 import { statusOf, type Item, type Period } from '../../../subscriptions/domain/subscription.ts';
 import type { Locale } from '../checkout-request.ts';
 import { printedDate } from '../consent-text.ts';
@@ -98,14 +99,17 @@ function textOf(items: readonly Item[]): string {
 /** The state in words: a heading, and what it means for the payer. */
 function stateText(
   { subscription, shop, now }: SubscriptionShown,
-  { words, date }: Printed,
+  { words, locale, date }: Printed,
 ): readonly [string, string] {
-  const { latest, pause, parkedFor, endsAfter, open, paidThrough } = subscription;
+  const { latest, pause, parkedFor, endsAfter, endedFor, open, paidThrough } = subscription;
   const status = statusOf(subscription);
   const of = (text: string) => fill(text, { shop });
-  if (status === 'ended') return [words.ended, words.endedLead];
-  if (parkedFor !== undefined) return [words.parked, of(words.parkedLead)];
   const charging = open[0]?.charging === undefined ? undefined : words.charging;
+  if (status === 'ended') {
+    const { [endedFor ?? 'merchant']: why, chargedNoMore } = endWords[locale];
+    return [words.ended, `${why} ${charging ?? chargedNoMore}`];
+  }
+  if (parkedFor !== undefined) return [words.parked, of(words.parkedLead)];
   if (endsAfter && latest) {
     const ending = latest.endsAt > now ? fill(words.ending, { date: date(latest.endsAt) }) : words.endingSoon;
     return [ending, charging ?? words.endingLead];
