@@ -12,7 +12,9 @@ import { subscriptionsTopic } from '../../../src/subscriptions/webhook-events.ts
 import { written } from '../../../src/platform/database/codec.ts';
 import { chosenSeed } from '../../support/service/chosen-seed.ts';
 import { often } from '../../support/service/campaign.ts';
+import type { Instant } from '../../../src/clock.ts';
 import { planFrom } from './plan.ts';
+import { exampleLogs } from '../../../tools/documents/example-logs.ts';
 import { Receiver, type Received } from './received.ts';
 import { lifeOf } from './service.ts';
 
@@ -35,36 +37,52 @@ function keep(rows: Map<number, Period>, fact: SubscriptionFact): void {
   if (fact.type === 'missed_period_charged') set(fact.number, { outcome: 'open', invoiceId: fact.invoiceId });
 }
 
+type Step = { readonly at: Instant; readonly facts: readonly SubscriptionFact[] };
+
+/** Throws where the receiver knows something else. Returns what it has heard. */
+function receive(log: readonly Step[], story: string): string[] {
+  const logged = log.map(({ at, facts }, index) => ({
+    sequence: index + 1,
+    createdAt: at,
+    facts: facts.map((fact) => sent(written(subscriptionFact, fact))),
+  }));
+  const events = subscriptionsTopic.webhookEventsOf(logged);
+  const receiver = new Receiver();
+  const rows = new Map<number, Period>();
+  let subscription: Subscription | undefined;
+  for (const [index, { at, facts }] of log.entries()) {
+    for (const fact of facts) {
+      subscription = evolve(subscription, fact, at);
+      keep(rows, fact);
+    }
+    for (const { sequence, eventType, members } of events)
+      if (sequence === index + 1) receiver.take(sent({ eventType, ...members }) as Received);
+    const after = `${JSON.stringify(facts.map(({ type }) => type))} of ${story}`;
+    expect(receiver.subscription, after).toEqual(sent(subscriptionBody(subscription!)));
+    const listed = [...rows.values()].toSorted((one, other) => other.number - one.number).map(periodBody);
+    expect(receiver.periods, after).toEqual(sent(listed));
+  }
+  return events.map(({ eventType }) => eventType);
+}
+
 test(`a receiver knows what the API shows, in ${lives} lives (SUBSCRIPTION_SEED=${seed})`, () => {
   const heard = new Set<string>();
   for (let life = 0; life < lives; life++) {
     const plan = planFrom(1_000_003 * seed + life);
-    const { log } = lifeOf(plan);
-    const logged = log.map(({ at, facts }, index) => ({
-      sequence: index + 1,
-      createdAt: at,
-      facts: facts.map((fact) => sent(written(subscriptionFact, fact))),
-    }));
-    const events = subscriptionsTopic.webhookEventsOf(logged);
-    const receiver = new Receiver();
-    const rows = new Map<number, Period>();
-    let subscription: Subscription | undefined;
-    let next = 0;
-    for (const [index, { at, facts }] of log.entries()) {
-      for (const fact of facts) {
-        subscription = evolve(subscription, fact, at);
-        keep(rows, fact);
-      }
-      for (; events[next]?.sequence === index + 1; next++) {
-        const { eventType, members } = events[next]!;
-        heard.add(eventType);
-        receiver.take(sent({ eventType, ...members }) as Received);
-      }
-      const story = `${JSON.stringify(facts.map(({ type }) => type))} of ${JSON.stringify(plan)}`;
-      expect(receiver.subscription, story).toEqual(sent(subscriptionBody(subscription!)));
-      const listed = [...rows.values()].toSorted((one, other) => other.number - one.number).map(periodBody);
-      expect(receiver.periods, story).toEqual(sent(listed));
-    }
+    for (const type of receive(lifeOf(plan).log, JSON.stringify(plan))) heard.add(type);
   }
   expect(heard.size).toBeGreaterThan(20);
+});
+
+test('and after each kind of event', () => {
+  const heard = (exampleLogs['SubscriptionsTopic'] ?? []).flatMap((log) =>
+    receive(
+      log.map(({ createdAt: at, facts }) => ({
+        at,
+        facts: facts.map((fact) => subscriptionFact.read(fact)),
+      })),
+      'the examples',
+    ),
+  );
+  expect([...new Set(heard)].toSorted()).toEqual([...subscriptionsTopic.eventTypes].toSorted());
 });
