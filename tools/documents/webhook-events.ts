@@ -58,8 +58,7 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionEndScheduled: 'The `payer` or the `merchant` lets it end after the period `endsAfterPeriod`.',
   SubscriptionEndTakenBack: 'It no longer ends after that period.',
   SubscriptionMissedPeriodCharged: 'You charge a period that was missed. It has an invoice now.',
-  SubscriptionEnded:
-    'It ended. `endReason`: the `payer` or the `merchant` ended it or revoked the consent, the consent ran out (`consentEnded`), the bank stopped the charges (`stopped`), a period stayed `unpaid`, all periods are over (`finished`), or the first payment did not come (`firstPaymentMissing`).',
+  SubscriptionEnded: 'It ended. `endReason` [says why](recurring/subscription-emails.md#why-it-has-ended).',
   SubscriptionChangeScheduled: 'It has other items from the next period.',
   SubscriptionChangeTakenBack: 'You took back what was scheduled: `items`. Those of the subscription stay.',
   SubscriptionChangeStarted:

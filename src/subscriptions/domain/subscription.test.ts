@@ -463,7 +463,7 @@ describe('a failure', () => {
 
   test.each([
     ['a stop of the bank', { outcome: 'failed', declineClass: 'stopped' }, 'stopped'],
-    ['another card that no one saves', { outcome: 'failed', declineClass: 'newCard' }, 'unpaid'],
+    ['another card that never comes', { outcome: 'failed', declineClass: 'newCard' }, 'unpaid'],
     ['the time of retries', { outcome: 'refused', code: 'recurrentRetryWindowExpired' }, 'unpaid'],
   ] as const)('by %s says so at the end', (_, ending, reason) => {
     const life = new Life(termsWith({ dunning: { ...policy, finally: 'end' } }), () => ending);
