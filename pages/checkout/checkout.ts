@@ -63,6 +63,10 @@ let isFinished = false;
 let saved: SavedChoice | undefined;
 
 noteUnlisted(facts);
+for (const link of document.querySelectorAll<HTMLAnchorElement>('a.back[href=""]')) {
+  if (session.returnTo === undefined) link.hidden = true;
+  else link.href = session.returnTo;
+}
 if (isInFrame) document.documentElement.dataset['framed'] = '';
 tellShop(facts, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;

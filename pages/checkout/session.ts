@@ -16,7 +16,7 @@ export type Session = {
   /** The binding, or the invoice of a template, that this tab was about before it was loaded again. */
   readonly followed: string | undefined;
   follow(id: string): void;
-  /** Where the payer goes afterwards, if this tab alone may know it. */
+  /** A page of this service to which the payer goes afterwards, if this tab alone may know it. */
   readonly returnTo: string | undefined;
   /** Where the bank sends the payer's browser back to, if its page took the whole window. */
   readonly returnUrl: string;
@@ -24,9 +24,8 @@ export type Session = {
 
 /** The maximum length of a return address. */
 const maxReturnUrl = 2_000;
-const returnNames = ['cancelUrl', 'redirectUrl'];
 /** Parameters to drop from a return address that is too long. */
-const dispensable = ['description', 'payButtonLabel', 'name', ...returnNames];
+const dispensable = ['description', 'payButtonLabel', 'name', 'cancelUrl', 'redirectUrl'];
 
 export const baseUrl = new URL('.', location.href).href;
 
@@ -41,11 +40,9 @@ export function openSession(kind: TaskKind | 'invoiceTemplate', id: string): Ses
     if (value) known[name] = value;
     asked.delete(name);
   }
-  const isPrivateReturn = asked.get('privateReturn') === 'true';
-  const returnTo = isPrivateReturn ? (asked.get('redirectUrl') ?? kept['redirectUrl']) : undefined;
-  if (returnTo !== undefined) known['redirectUrl'] = returnTo;
   // Without a token the page must still know after a reload that the payer has returned.
   if (known[`${kind}AccessToken`] !== undefined) asked.delete('returned');
+  const { returnPath } = known;
   const followed = kept['followed'];
   keep(id, { ...known, ...(followed === undefined ? {} : { followed }) });
   history.replaceState(null, '', `?${asked}`);
@@ -56,7 +53,7 @@ export function openSession(kind: TaskKind | 'invoiceTemplate', id: string): Ses
     metadata: parsed(known['metadata']),
     loaded: returned ? 'returned' : isReload() ? 'reloaded' : 'opened',
     followed,
-    returnTo,
+    returnTo: returnPath === undefined ? undefined : `${baseUrl}${returnPath}`,
     follow: (made) => keep(id, { ...known, followed: made }),
     // The payer may have changed the language since.
     get returnUrl() {
@@ -77,8 +74,6 @@ function isReload(): boolean {
 function returnUrlOf(asked: URLSearchParams): string {
   const query = new URLSearchParams(asked);
   const address = () => `${baseUrl}checkout/return?${query}`;
-  // This address is stored with the payment, and merchants can read it.
-  if (query.get('privateReturn') === 'true') for (const name of returnNames) query.delete(name);
   for (const name of dispensable) {
     if (address().length > maxReturnUrl) query.delete(name);
   }

@@ -8,6 +8,7 @@ import { FailureOfBank, ReturnedSchema } from '../payouts/api/schema.ts';
 import type { Topic } from '../platform/events/domain/topic.ts';
 import type { WebhookDeclaration } from '../platform/http/openapi.ts';
 import { DateTime, EntityID, Metadata } from '../platform/http/schemas.ts';
+import { PeriodSchema, SubscriptionSchema, UpcomingSchema } from '../subscriptions/api/schema.ts';
 
 const text = Type.String();
 const number = Type.Integer();
@@ -138,34 +139,9 @@ const seriesMembers = {
 };
 
 const subscriptionMembers = {
-  subscription: named('WebhookSubscription', {
-    id: EntityID,
-    shopID: EntityID,
-    customerID: maybe(EntityID),
-    firstInvoiceID: maybe(EntityID),
-    externalID: maybe(text),
-    uniqueKey: maybe(text),
-    status: text,
-    creditBalance: number,
-    paidThrough: maybe(DateTime),
-    resumesAt: maybe(DateTime),
-    endsAfterPeriod: maybe(number),
-    endReason: maybe(text),
-    parkedFor: maybe(text),
-    metadata: maybe(Metadata),
-  }),
-  period: maybe(
-    named('WebhookPeriod', {
-      number,
-      kind: text,
-      startsOn: text,
-      endsOn: text,
-      dueAt: DateTime,
-      amount: number,
-      outcome: text,
-      invoiceID: maybe(EntityID),
-    }),
-  ),
+  subscription: SubscriptionSchema,
+  period: maybe(PeriodSchema),
+  upcoming: maybe(UpcomingSchema),
   items: maybe(Type.Array(CartLine)),
   change: maybe(
     named('WebhookSubscriptionChange', {
@@ -180,15 +156,14 @@ const subscriptionMembers = {
   ),
   invoiceID: maybe(EntityID),
   amount: maybe(number),
-  timeZone: maybe(text),
   payment: maybe(PaymentName),
   declineClass: maybe(text),
   nextTryAt: maybe(DateTime),
   graceUntil: maybe(DateTime),
-  dunning: maybe(named('WebhookDunningPolicy', { policy: text, version: number })),
   reason: maybe(text),
   by: maybe(text),
   isUnannounced: maybe(Type.Boolean()),
+  announcement: maybe(text),
 };
 
 const payout = { wallet: EntityID, destination: EntityID, body: Asset, externalID: maybe(text) };

@@ -184,9 +184,8 @@ async function lookAt(
     isOpen: origins.includes(anySite),
     isMailed: ports.sendsEmail && found.hasEmail !== false,
     ...defined({ order, verificationMinor: verificationOf(shop.currency, ports) }),
-    // The page of a subscription leads here too.
-    ...(isReturnAllowed(redirectUrl, [...origins, ...ownOrigins]) ? defined({ returnTo: redirectUrl }) : {}),
-    ...(isReturnAllowed(cancelUrl, [...origins, ...ownOrigins]) ? defined({ cancelTo: cancelUrl }) : {}),
+    ...(isReturnAllowed(redirectUrl, origins) ? defined({ returnTo: redirectUrl }) : {}),
+    ...(isReturnAllowed(cancelUrl, origins) ? defined({ cancelTo: cancelUrl }) : {}),
     ...(shopOrigin !== undefined && isReturnAllowed(shopOrigin, origins)
       ? { shopOrigin, hasOpener: from !== undefined && [shopOrigin, ...ownOrigins].includes(from) }
       : {}),
@@ -239,6 +238,7 @@ const nothingWanted = {
   obscureCardCvv: false,
   requireCardHolder: false,
   recurring: false,
+  privateReturn: false,
   terms: {},
 } as const;
 

@@ -16,14 +16,13 @@ export type SubscriptionPorts = {
   readonly tokens: Pick<AccessTokens, 'issue'>;
   readonly merchants: Pick<Merchants, 'shop'>;
   readonly payerPages: PayerPages;
-  readonly publicUrl: () => string;
   readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
 };
 
-type Found = { readonly view: PayerView; readonly address: string };
+type Found = { readonly view: PayerView; readonly path: string };
 
 export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionPorts): void {
-  const { log, merchants, payerPages, publicUrl, brandOf } = ports;
+  const { log, merchants, payerPages, brandOf } = ports;
   addPlainPage<Found>(app, log, {
     path: payerPath,
     view: 'subscription',
@@ -32,7 +31,7 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
     style: 'checkout',
     async find({ id, secret }) {
       const view = await payerPages.open(id, secret);
-      return view && { view, address: `${publicUrl()}${payerPath}/${id}/${secret}` };
+      return view && { view, path: `${payerPath.slice(1)}/${id}/${secret}` };
     },
     async partsOf(found, { said }, locale) {
       if (!found) return noSubscriptionParts(locale);
@@ -50,10 +49,10 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
       };
       return { ...subscriptionParts(shown, locale), brand };
     },
-    async act({ view, address }, form, locale) {
+    async act({ view, path }, form, locale) {
       const wish = { act: form.get('act') ?? '', token: form.get('token') ?? '' };
       const outcome = await payerPages.act(view, wish);
-      const to = { view, locale, address, ports };
+      const to = { view, locale, path, ports };
       switch (outcome.did) {
         case 'pay':
           return checkoutOf('invoice', outcome.invoiceId, to);
@@ -69,31 +68,23 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
   });
 }
 
-/** Relative, so that the payer stays on the host they came to. */
+/** Relative, so that the payer stays on the host they came to. What is behind the # reaches no log. */
 function checkoutOf(
   kind: 'invoice' | 'customer',
   entityId: string,
   {
     view: { subscription },
     locale,
-    address,
+    path,
     ports: { tokens },
-  }: { view: PayerView; locale: Locale; address: string; ports: Pick<SubscriptionPorts, 'tokens'> },
+  }: { view: PayerView; locale: Locale; path: string; ports: Pick<SubscriptionPorts, 'tokens'> },
   terms: Record<string, string> = {},
 ): string {
   const { partyId } = subscription.terms;
   const token = tokens.issue({ kind, entityId, partyId, isFor: 'checkout' });
-  const query = new URLSearchParams({
-    [`${kind}ID`]: entityId,
-    [`${kind}AccessToken`]: token,
-    locale,
-    redirectUrl: address,
-    cancelUrl: address,
-    // Who reads the payment must not learn the payer's link.
-    privateReturn: 'true',
-    ...terms,
-  });
-  return `../../checkout?${query.toString()}`;
+  const query = new URLSearchParams({ [`${kind}ID`]: entityId, locale, privateReturn: 'true', ...terms });
+  const secret = new URLSearchParams({ [`${kind}AccessToken`]: token, returnPath: path });
+  return `../../checkout?${query.toString()}#${secret.toString()}`;
 }
 
 function termsIn({ schedule, amountRule }: NewCardTerms): Record<string, string> {

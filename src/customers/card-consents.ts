@@ -8,6 +8,7 @@ import {
   findBinding,
   findBindingsOfSeries,
   findBoundSeries,
+  findLastRevoked,
   loadBinding,
   type StoredBinding,
 } from './store/bindings.ts';
@@ -69,6 +70,18 @@ function revokeOne(tx: Database, customer: CustomerName, bindingId: string, now:
     if (!decision.ok || decision.value.length === 0) return undefined;
     return (await storeBindingFacts(tx, stored, decision.value, now)) ? undefined : 'versionConflict';
   });
+}
+
+/** Who revoked the last card of a customer without one, and the consent with it. */
+export async function whoRevokedLast(
+  db: Database,
+  consents: Pick<Consents, 'seriesOfCustomer' | 'find'>,
+  customerId: string,
+): Promise<Revocation['by'] | undefined> {
+  const bindingId = await findLastRevoked(db, customerId);
+  const stored = bindingId === undefined ? undefined : await loadBinding(db, { customerId, bindingId });
+  const { state } = (stored && (await consents.find(db, await seriesOf(db, consents, stored))))?.series ?? {};
+  return state?.name === 'withdrawn' ? state.by : undefined;
 }
 
 /** Also finds the series of a binding that does not name it. */

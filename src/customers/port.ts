@@ -16,6 +16,7 @@ export const customers: Customers = {
 };
 
 export { confirmTerms, tokenOfSeries, type ConfirmTermsDeps } from './confirm-terms.ts';
+export { whoRevokedLast } from './card-consents.ts';
 export { findChargeable } from './store/chargeable-customers.ts';
 export { findActiveCard } from './store/customers.ts';
 export { loadBinding as loadConfirmation } from './store/bindings.ts';

@@ -10,7 +10,7 @@ import {
   actsOf,
   decideForPayer,
   nextChargeOf,
-  payableInvoice,
+  payableOf,
   payerActs,
   type PayerView,
 } from './domain/payer-acts.ts';
@@ -100,7 +100,7 @@ async function cardOf({ terms: { customerId }, parent }: Subscription, { db }: P
 }
 
 function payment(subscription: Subscription): PayerOutcome {
-  const invoiceId = payableInvoice(subscription);
+  const invoiceId = payableOf(subscription)?.id;
   return invoiceId === undefined ? { did: 'nothing' } : { did: 'pay', invoiceId };
 }
 

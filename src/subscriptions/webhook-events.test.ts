@@ -70,7 +70,7 @@ test('every step of a change, with its amounts and its cause', () => {
   const shown = [{ product: 'Two teas', price: 2_000, quantity: 1 }];
   expect(events).toMatchObject([
     { eventType: 'SubscriptionChangeScheduled', items: shown },
-    { eventType: 'SubscriptionChangeTakenBack' },
+    { eventType: 'SubscriptionChangeTakenBack', items: shown },
     {
       eventType: 'SubscriptionChangeStarted',
       items: shown,
@@ -78,10 +78,10 @@ test('every step of a change, with its amounts and its cause', () => {
     },
     { eventType: 'SubscriptionChangeChargeStarted', payment: { invoiceID: 'C', paymentID: '1' } },
     { eventType: 'SubscriptionChangeChargeFailed', invoiceID: 'C', reason: 'funds' },
-    { eventType: 'SubscriptionChangeDropped', invoiceID: 'C', reason: 'unpaid' },
+    { eventType: 'SubscriptionChangeDropped', invoiceID: 'C', items: shown, reason: 'unpaid' },
     { eventType: 'SubscriptionChanged', change: { amount: 0 }, subscription: { creditBalance: 400 } },
     { eventType: 'SubscriptionChangePaymentTakenBack', invoiceID: 'C', amount: 500 },
-    { eventType: 'SubscriptionTimeZoneChanged', timeZone: 'Asia/Tokyo' },
+    { eventType: 'SubscriptionTimeZoneChanged', subscription: { timeZone: 'Asia/Tokyo' } },
   ]);
 });
 
@@ -102,4 +102,40 @@ test('a period whose payment was taken back, and what is still paid', () => {
     period: { number: 1, outcome: 'missed', invoiceID: 'I' },
   });
   expect(events.at(-1)).not.toHaveProperty('subscription.paidThrough');
+});
+
+test('a charge that is announced adds no period before it is due, and its announcement moves a held one', () => {
+  const endsAt = '2027-02-28T00:00:00.000000Z' as Instant;
+  const announcement = {
+    number: 1,
+    why: 'eachCharge',
+    leadMs: 3_600_000,
+    priceMinor: 1_000n,
+    version: 1,
+  } as const;
+  const dates = {
+    kind: 'regular',
+    startsOn: '2027-01-31',
+    endsOn: '2027-02-28',
+    startsAt: at,
+    endsAt,
+  } as const;
+  const money = { lines: terms.items, amountMinor: 1_000n, creditMinor: 0n };
+  const period = { number: 1, ...dates, dueAt: at, ...money, invoiceId: 'I', outcome: 'open' } as const;
+  const [coming, ...events] = eventsOf(
+    { type: 'charge_announced', announcement: { ...announcement, by: 'email' } },
+    { type: 'period_created', period },
+    { type: 'charge_postponed', number: 1, why: 'announcementPending', until: endsAt, isUnannounced: true },
+    { type: 'announcement_ended', number: 1, as: 'accepted' },
+    { type: 'end_scheduled', afterNumber: 1, reason: 'merchant' },
+  );
+  expect(coming).toMatchObject({ upcoming: { number: 1, amount: 1_000 } });
+  expect(coming).not.toHaveProperty('period');
+  expect(events.at(-2)).toMatchObject({
+    eventType: 'SubscriptionAnnouncementEnded',
+    announcement: 'accepted',
+    period: { number: 1, outcome: 'open' },
+    subscription: { openPeriods: [{ nextTryAt: '2027-01-31T13:00:00.000000Z' }] },
+  });
+  expect(events.at(-1)).toMatchObject({ eventType: 'SubscriptionEndScheduled', by: 'merchant' });
 });

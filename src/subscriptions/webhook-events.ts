@@ -1,13 +1,13 @@
-// Webhook events of a subscription: one for each change, with the subscription and the period right after it. A receiver that keeps the
-// subscription as it was created can follow its state from them.
+// Webhook events of a subscription: one for each change that the API shows, with the subscription and the period right after it. So a
+// receiver knows what the API knows.
 import { defined } from '../defined.ts';
 import { cartBody } from '../invoices/api/schema.ts';
 import { filled, type Topic, type WebhookEvent } from '../platform/events/domain/topic.ts';
 import { dueOf } from './domain/changes/change.ts';
-import { upcoming, type Upcoming } from './domain/period-rows.ts';
+import { periodBody, subscriptionBody, upcomingBody } from './api/schema.ts';
+import { upcoming } from './domain/period-rows.ts';
 import {
   evolve,
-  statusOf,
   type Change,
   type PendingChange,
   type Period,
@@ -16,7 +16,7 @@ import {
 } from './domain/subscription.ts';
 import { subscriptionFact } from './store/codec.ts';
 
-/** The charge that follows a wish to try says so itself. */
+/** What the API does not show has none. */
 const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   subscription_created: 'SubscriptionCreated',
   subscription_started: 'SubscriptionStarted',
@@ -25,6 +25,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   charge_started: 'SubscriptionChargeStarted',
   charge_postponed: 'SubscriptionChargePostponed',
   charge_failed: 'SubscriptionChargeFailed',
+  try_requested: 'SubscriptionTryRequested',
   period_paid: 'SubscriptionPeriodPaid',
   period_closed: 'SubscriptionPeriodClosed',
   payment_taken_back: 'SubscriptionPaymentTakenBack',
@@ -47,6 +48,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
   charge_announced: 'SubscriptionChargeComing',
+  announcement_ended: 'SubscriptionAnnouncementEnded',
 };
 /** Of a charge that ends a trial. */
 const trialEnding = 'SubscriptionTrialEnding';
@@ -82,7 +84,7 @@ export const subscriptionsTopic: Topic = {
         const eventType = eventTypeOf(fact);
         if (eventType === undefined) return [];
         const members = filled({
-          subscription: payload(subscription),
+          subscription: subscriptionBody(subscription),
           ...changeOf(fact, before, subscription),
         });
         return { sequence, index: index++, registeredType: eventType, eventType, happenedAt, members };
@@ -91,54 +93,34 @@ export const subscriptionsTopic: Topic = {
   },
 };
 
-function payload(subscription: Subscription): Record<string, unknown> {
-  const { terms, paidThrough, pause, endsAfter, endedFor, parkedFor, creditMinor } = subscription;
-  return filled({
-    id: terms.id,
-    shopID: terms.shopId,
-    customerID: terms.customerId,
-    firstInvoiceID: terms.firstInvoice?.id,
-    externalID: terms.externalId,
-    uniqueKey: terms.uniqueKey,
-    status: statusOf(subscription),
-    creditBalance: Number(creditMinor),
-    paidThrough,
-    resumesAt: pause?.resumesAt,
-    endsAfterPeriod: endsAfter?.number,
-    endReason: endedFor,
-    parkedFor,
-    metadata: terms.metadata,
-  });
-}
-
 /** The period as it is after the fact, and what the fact says besides. */
 function changeOf(fact: SubscriptionFact, before: Subscription | undefined, after: Subscription) {
   if (fact.type === 'period_created' || fact.type === 'payment_taken_back')
-    return { period: periodPayload(fact.period) };
+    return { period: periodBody(fact.period) };
   if (fact.type === 'charge_announced') return announcedPayload(fact, after);
   if (fact.type === 'subscription_paused') return { by: fact.by };
+  if (fact.type === 'end_scheduled') return { by: fact.reason };
   if (fact.type === 'subscription_parked') return { reason: fact.why };
-  if (fact.type === 'zone_changed') return { timeZone: fact.zone };
   if (fact.type === 'items_scheduled') return { items: cartBody(fact.items) };
+  if (fact.type === 'items_unscheduled') return { items: cartBody(before?.scheduledItems ?? []) };
   if (fact.type === 'change_started' || fact.type === 'items_changed')
     return { items: cartBody(fact.change.items), change: changePayload(fact.change) };
   if (fact.type === 'change_payment_taken_back')
     return { invoiceID: fact.invoiceId, amount: Number(fact.amountMinor) };
   if (fact.type.startsWith('change_')) return changeDetailsOf(fact, before?.change);
-  if (fact.type === 'dunning_policy_changed')
-    return { dunning: { policy: fact.policy.name, version: fact.policy.version } };
   if (!('number' in fact)) return {};
   const known = after.open.find(({ number }) => number === fact.number);
-  const closed = before && [...before.open, ...before.missed].find(({ number }) => number === fact.number);
-  const period = known ?? (closed && { ...closed, outcome: outcomeOf(fact) });
-  return { ...(period ? { period: periodPayload(period) } : {}), ...detailsOf(fact) };
+  const period = known ?? closedBy(fact, before);
+  return { ...(period ? { period: periodBody(period) } : {}), ...detailsOf(fact) };
 }
 
 function changeDetailsOf(fact: SubscriptionFact, change: PendingChange | undefined) {
   const invoice = filled({ invoiceID: change?.invoiceId });
   if (fact.type === 'change_charge_started') return { ...invoice, ...paymentOf(fact.paymentId) };
   if (fact.type === 'change_charge_failed') return { ...invoice, reason: fact.failedFor };
-  return fact.type === 'change_dropped' ? filled({ ...invoice, reason: fact.why }) : invoice;
+  return fact.type === 'change_dropped'
+    ? filled({ ...invoice, items: cartBody(change?.items ?? []), reason: fact.why })
+    : invoice;
 }
 
 function changePayload(change: Change): Record<string, unknown> {
@@ -159,8 +141,10 @@ function paymentOf(name: string) {
   return { payment: { invoiceID, paymentID } };
 }
 
-function outcomeOf(fact: SubscriptionFact): Period['outcome'] {
-  return fact.type === 'period_closed' ? fact.outcome : 'paid';
+function closedBy(fact: SubscriptionFact, before: Subscription | undefined): Period | undefined {
+  if (!before || (fact.type !== 'period_closed' && fact.type !== 'period_paid')) return undefined;
+  const closed = [...before.open, ...before.missed].find(({ number }) => number === fact.number);
+  return closed && { ...closed, outcome: fact.type === 'period_closed' ? fact.outcome : 'paid' };
 }
 
 function detailsOf(fact: SubscriptionFact) {
@@ -174,7 +158,10 @@ function detailsOf(fact: SubscriptionFact) {
       return { declineClass, ...defined({ nextTryAt, graceUntil: givesUpAt }) };
     }
     case 'period_paid':
+    case 'try_requested':
       return { by: fact.by };
+    case 'announcement_ended':
+      return { announcement: fact.as };
     default:
       return {};
   }
@@ -186,20 +173,10 @@ function announcedPayload(
   after: Subscription,
 ) {
   const created = after.open.find((period) => period.number === number);
-  const coming = created ?? upcoming(after, 1).find((period) => period.number === number);
-  return { reason: why, by, ...(coming ? { period: periodPayload({ outcome: 'open', ...coming }) } : {}) };
-}
-
-function periodPayload(period: Upcoming & Pick<Period, 'outcome' | 'invoiceId'>): Record<string, unknown> {
-  const { number, kind, startsOn, endsOn, dueAt, amountMinor, outcome, invoiceId } = period;
-  return filled({
-    number,
-    kind,
-    startsOn,
-    endsOn,
-    dueAt,
-    amount: Number(amountMinor),
-    outcome,
-    invoiceID: invoiceId,
-  });
+  const coming = created ? undefined : upcoming(after, 1).find((period) => period.number === number);
+  return {
+    reason: why,
+    by,
+    ...defined({ period: created && periodBody(created), upcoming: coming && upcomingBody(coming) }),
+  };
 }

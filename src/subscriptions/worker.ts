@@ -3,7 +3,7 @@
 import { latest, laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Ids } from '../ids.ts';
-import { findActiveCard } from '../customers/port.ts';
+import { findActiveCard, whoRevokedLast } from '../customers/port.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
 import {
   chargeInvoice,
@@ -16,7 +16,7 @@ import {
 import type { SharedTransactions } from '../platform/database/batches/shared-transactions.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { LeasedJob } from '../platform/jobs/job-table.ts';
-import { seriesIdOf } from '../recurring/domain/series.ts';
+import { seriesIdOf, type Revocation } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
 import { decideChangeChargeEnded, decideChangeEnded } from './domain/changes/change.ts';
@@ -25,11 +25,11 @@ import { checkFits } from './domain/dunning/dunning.ts';
 import { decideFollow, retryOf } from './domain/dunning/policies.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
-  decideConsentEnded,
   decideFirstPaymentCaptured,
   decideForgive,
   decideNewCard,
   decidePaid,
+  decideRevoked,
   decideWake,
   openPeriod,
   type NewIds,
@@ -143,7 +143,7 @@ async function heardOf(
   const ofCard =
     customerId === undefined
       ? await heardOfConsent(deps, subscription)
-      : await heardOfCard(deps.db, customerId, subscription, now);
+      : await heardOfCard(deps, customerId, subscription, now);
   if (ofCard.length > 0) return ofCard;
   const announced = await heardOfAnnouncement(deps, subscription);
   return announced.length > 0 || !acts ? announced : dutiesOf(deps, subscription);
@@ -183,18 +183,18 @@ async function heardOfStart(
   return [...facts, ...(await dutiesOf(deps, evolveAll(subscription, facts, now)))];
 }
 
-/** The payer has revoked the consent of the payment that charges follow. */
+/** The consent of the payment that charges follow was revoked. */
 async function heardOfConsent(
   { db, consents }: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
   subscription: Subscription,
 ): Promise<readonly SubscriptionFact[]> {
   const { parent } = subscription;
-  const consent = parent && (await consents.find(db, seriesIdOf(parent)));
-  return consent?.series.state.name === 'withdrawn' ? decideConsentEnded(subscription, 'payer') : [];
+  const { state } = (parent && (await consents.find(db, seriesIdOf(parent))))?.series ?? {};
+  return state?.name === 'withdrawn' ? decideRevoked(subscription, state.by) : [];
 }
 
 async function heardOfCard(
-  db: Database,
+  { db, consents }: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
   customerId: string,
   subscription: Subscription,
   now: Instant,
@@ -202,8 +202,9 @@ async function heardOfCard(
   const card = await findActiveCard(db, customerId);
   if (!card) return [];
   if (card.bindingId !== undefined) return decideNewCard(subscription, card.bindingId, now);
-  // The last card was revoked, and the consent with it, or the customer is deleted.
-  return decideConsentEnded(subscription, card.isDeleted ? 'consentEnded' : 'payer');
+  // Only the merchant deletes a customer.
+  const by = card.isDeleted ? 'merchant' : await whoRevokedLast(db, consents, customerId);
+  return decideRevoked(subscription, by);
 }
 
 /** How the oldest open period has ended since the last look. */
@@ -308,7 +309,9 @@ async function doNext(
     // Its end wakes the subscription.
     return accept('rest');
   }
-  const ending = endingOfRefusal(payment.refusal, now);
+  const isRevoked = payment.refusal.code === 'recurrentConsentRevoked';
+  const revokedBy = isRevoked ? await whoRevoked(tx, subscription, deps) : undefined;
+  const ending = endingOfRefusal(payment.refusal, revokedBy, now);
   const ended =
     charge.type === 'charge_started'
       ? decideChargeEnded(begun.subscription, charge, ending, now)
@@ -353,14 +356,32 @@ async function idsFor(
   return { invoiceId, paymentId, ...defined({ bindingId: customer?.card?.bindingId }) };
 }
 
+/** The consent was revoked after the last look. */
+async function whoRevoked(
+  tx: Database,
+  { terms: { partyId, customerId }, parent }: Subscription,
+  { customers, consents }: Pick<SubscriptionJobDeps, 'customers' | 'consents'>,
+): Promise<Revocation['by'] | undefined> {
+  let seriesId = parent && seriesIdOf(parent);
+  const card =
+    customerId === undefined ? undefined : (await customers.chargeable(tx, partyId, customerId))?.card;
+  if (customerId !== undefined && card) {
+    const { token, livemode, seriesId: named } = card;
+    seriesId = await consents.seriesOfCustomer(tx, { named, customerId, partyId, livemode, token });
+  }
+  const { state } = (seriesId === undefined ? undefined : await consents.find(tx, seriesId))?.series ?? {};
+  return state?.name === 'withdrawn' ? state.by : undefined;
+}
+
 /** What the rules of recurring charges refuse, they also say when to try. The rest waits for the merchant. */
 function endingOfRefusal(
   { code, details }: { readonly code: string; readonly details?: Readonly<Record<string, string>> },
+  revokedBy: Revocation['by'] | undefined,
   now: Instant,
 ): ChargeEnding {
   const retryAfter = details?.['retryAfter'] as Instant | undefined;
   const known = [...chargeRefusals, 'customerNotReady' as const].find((one) => one === code);
-  if (known !== undefined) return { outcome: 'refused', code: known, ...defined({ retryAfter }) };
+  if (known !== undefined) return { outcome: 'refused', code: known, ...defined({ retryAfter, revokedBy }) };
   // The customer is deleted.
   if (code === 'invalidRequest') return { outcome: 'refused', code: 'customerNotReady' };
   if (code === 'invoicePaymentPending') return { outcome: 'unsent' };

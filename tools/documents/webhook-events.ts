@@ -10,7 +10,8 @@ const aboutTopics: Readonly<Record<Topic['name'], string>> = {
     'Invoices of a shop, with their payments and refunds. Events of one invoice arrive in order.',
   CustomersTopic: 'Customers of a shop and their bindings. Events of one customer arrive in order.',
   RecurringTopic: 'Series of recurring charges of a shop. Events of one series arrive in order.',
-  SubscriptionsTopic: 'Subscriptions of a shop. Events of one subscription arrive in order.',
+  SubscriptionsTopic:
+    'Subscriptions of a shop. Events of one subscription arrive in order. `subscription` is what `GET` shows right after the change, and `period` the period as the list of periods shows it. So the latest of each say all that the API says.',
   WithdrawalsTopic:
     'Payouts from the wallets of an identity, or from one of its wallets. In the body the topic is `WithdrawalTopic`, and `eventID` is a string that counts within the withdrawal.',
   DestinationsTopic:
@@ -45,6 +46,8 @@ const whenSent: Readonly<Record<string, string>> = {
     'Nothing was sent to the bank, because a rule does not allow the charge now. Without `nextTryAt` no try is left.',
   SubscriptionChargeFailed:
     'The charge failed. `nextTryAt` is the next try, `graceUntil` the end of all tries. Without `nextTryAt`, only the payer or you can help.',
+  SubscriptionTryRequested:
+    'The period is tried at once, because you asked for it or the payer has saved another card. `by` is `merchant` or `newCard`.',
   SubscriptionPeriodPaid: 'The period was paid, by a charge or by the payer.',
   SubscriptionPeriodClosed: 'The period is not tried any more, and its invoice was cancelled.',
   SubscriptionPaymentTakenBack:
@@ -52,18 +55,19 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionUnpaid: 'The retries are over. Nothing is charged until the invoice of the period is paid.',
   SubscriptionPaused: 'The subscription was paused. Without `resumesAt`, until you resume it.',
   SubscriptionResumed: 'The subscription continues.',
-  SubscriptionEndScheduled: 'It ends after the period `endsAfterPeriod`.',
+  SubscriptionEndScheduled: 'The `payer` or the `merchant` lets it end after the period `endsAfterPeriod`.',
   SubscriptionEndTakenBack: 'It no longer ends after that period.',
   SubscriptionMissedPeriodCharged: 'You charge a period that was missed. It has an invoice now.',
-  SubscriptionEnded: 'It ended. `endReason` says why.',
+  SubscriptionEnded: 'It ended. `endReason` [says why](recurring/subscription-emails.md#why-it-has-ended).',
   SubscriptionChangeScheduled: 'It has other items from the next period.',
-  SubscriptionChangeTakenBack: 'You took back what was scheduled. The items stay.',
+  SubscriptionChangeTakenBack: 'You took back what was scheduled: `items`. Those of the subscription stay.',
   SubscriptionChangeStarted:
     'You want other items now, and they are dearer. They apply when the invoice of the change is paid.',
   SubscriptionChangeChargeStarted: 'A charge of the invoice of the change was started.',
   SubscriptionChangeChargeFailed:
     'The change was not paid by the saved card. The payer can pay it until `payableUntil` of the change.',
-  SubscriptionChangeDropped: 'The items stay, because the change was not paid or you took it back.',
+  SubscriptionChangeDropped:
+    'The change to `items` was not paid, or you took it back. The items of the subscription stay.',
   SubscriptionChanged: 'It has other items now. What they cost less than was paid is in `creditBalance`.',
   SubscriptionChangePaymentTakenBack:
     'The bank took back what was paid for a change. The items stay. No credit is left of it.',
@@ -75,6 +79,8 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionUnparked: 'You resumed it, and charging continues.',
   SubscriptionChargeComing:
     'A charge comes that the payer must know of. With `by` as `email` Mandate writes to them, with `webhook` you do, and `none` reaches them.',
+  SubscriptionAnnouncementEnded:
+    'The announcement of a charge has reached the payer or you (`accepted`), or did not (`refused`). A charge that waits for it has another `nextTryAt`.',
   SubscriptionTrialEnding: 'As `SubscriptionChargeComing`, for the first charge after a trial.',
   CustomerCreated: 'A customer was created.',
   CustomerReady: 'The customer has an active binding and can be charged.',

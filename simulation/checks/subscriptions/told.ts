@@ -12,6 +12,7 @@ const eventOf: Readonly<Record<string, string>> = {
   charge_started: 'SubscriptionChargeStarted',
   charge_postponed: 'SubscriptionChargePostponed',
   charge_failed: 'SubscriptionChargeFailed',
+  try_requested: 'SubscriptionTryRequested',
   period_paid: 'SubscriptionPeriodPaid',
   period_closed: 'SubscriptionPeriodClosed',
   payment_taken_back: 'SubscriptionPaymentTakenBack',
@@ -34,6 +35,7 @@ const eventOf: Readonly<Record<string, string>> = {
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
   charge_announced: 'SubscriptionChargeComing',
+  announcement_ended: 'SubscriptionAnnouncementEnded',
 };
 
 const changeEnds = ['SubscriptionChangeStarted', 'SubscriptionChangeDropped', 'SubscriptionChanged'];

@@ -83,7 +83,7 @@ function addPayerPages(
     customerOf: (id) => loadCustomerOfPayer(lookups, id),
     termsOf: async (shop) => (await consents.settings(lookups, shop)).terms,
   });
-  addSubscriptionRoutes(app, { ...shown, payerPages, publicUrl });
+  addSubscriptionRoutes(app, { ...shown, payerPages });
   addConsentLinkRoutes(app, { ...shown, clock: ports.clock, consentLinks });
 }
 

@@ -80,7 +80,7 @@ export type CheckoutView = {
 /** What the page's script reads. */
 export type CheckoutFacts = Omit<
   CheckoutRequest,
-  'token' | 'redirectUrl' | 'cancelUrl' | 'shopOrigin' | 'name' | 'description'
+  'token' | 'redirectUrl' | 'cancelUrl' | 'privateReturn' | 'shopOrigin' | 'name' | 'description'
 > & {
   readonly view: View;
   readonly shop: string;
@@ -216,10 +216,12 @@ function savedCard({ otherCard }: Translations['page']): string {
 </div>`;
 }
 
-export function backLink({ cancelTo }: CheckoutView, { done }: Translations): string {
-  return cancelTo === undefined
+/** The script knows the address of a private one. */
+export function backLink({ request, cancelTo }: CheckoutView, { done }: Translations): string {
+  const address = cancelTo ?? (request.privateReturn ? '' : undefined);
+  return address === undefined
     ? ''
-    : `<p class="row"><a class="quiet back" href="${escaped(cancelTo)}">${escaped(done.back)}</a></p>`;
+    : `<p class="row"><a class="quiet back" href="${escaped(address)}">${escaped(done.back)}</a></p>`;
 }
 
 /** Undefined if no card is saved, or if the order is not known yet. */
@@ -279,6 +281,7 @@ function factsOf(shown: CheckoutView, words: Translations, name: string): Checko
     token: _token,
     redirectUrl: _redirectUrl,
     cancelUrl: _cancelUrl,
+    privateReturn: _isPrivate,
     shopOrigin: _origin,
     name: _givenName,
     description: _text,

@@ -14,6 +14,7 @@ const plain = {
   locale: 'en',
   theme: 'main',
   obscureCardCvv: false,
+  privateReturn: false,
   requireCardHolder: false,
   recurring: false,
   terms: {},
@@ -54,6 +55,7 @@ describe('an address', () => {
       locale: 'ru',
       theme: 'coral',
       obscureCardCvv: true,
+      privateReturn: false,
       requireCardHolder: true,
       recurring: true,
       terms: {

@@ -31,6 +31,8 @@ export type CheckoutRequest = {
   readonly redirectUrl?: string;
   /** Where a payer goes who does not pay. */
   readonly cancelUrl?: string;
+  /** The payer goes back to a page that the script alone knows. */
+  readonly privateReturn: boolean;
   /** The page of the shop that opened this one. */
   readonly shopOrigin?: string;
 };
@@ -64,6 +66,7 @@ export function readCheckoutRequest(query: Query, acceptLanguage = ''): Checkout
     obscureCardCvv: isOn('obscureCardCvv'),
     requireCardHolder: isOn('requireCardHolder'),
     recurring: isOn('recurring') && kind === 'invoice',
+    privateReturn: isOn('privateReturn'),
     terms: defined({
       schedule: text('recurringSchedule'),
       validUntil: dayOf(text('recurringUntil')),
@@ -124,6 +127,7 @@ export const privateNames: readonly string[] = [
   'invoiceTemplateAccessToken',
   'invoiceAccessToken',
   'customerAccessToken',
+  'returnPath',
   'email',
   'metadata',
 ];

@@ -246,6 +246,19 @@ export async function findBoundSeries(
   };
 }
 
+const readLastRevoked = statement({
+  name: 'read_last_revoked_binding',
+  parameters: { customer_id: 'text' },
+  row: { binding_id: 'text' },
+  text: `select binding_id from binding where customer_id = :customer_id and status = 'withdrawn'
+         order by version desc limit 1`,
+});
+
+export async function findLastRevoked(db: Database, customerId: string): Promise<string | undefined> {
+  const [row] = await db.run(readLastRevoked, { customer_id: customerId });
+  return row?.binding_id;
+}
+
 /** Bindings of the series, and those that name no series. */
 const readBindingsOfSeries = statement({
   name: 'read_bindings_of_series',

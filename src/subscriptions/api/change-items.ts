@@ -110,8 +110,9 @@ async function refusalOf(
   const wanted = { ...terms, items: scheduledItems ?? items };
   const { partyId, customerId } = terms;
   if (customerId === undefined) {
-    const allowed = parent && (await allowedBySeries(seriesIdOf(parent), wanted, now, deps));
-    return allowed?.ok === false ? allowed.refusal.code : undefined;
+    if (!parent) return 'customerNotReady';
+    const allowed = await allowedBySeries(seriesIdOf(parent), wanted, now, deps);
+    return allowed.ok ? undefined : allowed.refusal.code;
   }
   const customer = await deps.customers.chargeable(deps.db, partyId, customerId);
   if (!customer) return 'customerNotReady';

@@ -32,6 +32,10 @@ const Time = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
 const catchUps = ['current', 'all', 'none'] as const;
 const statuses = ['incomplete', 'trialing', 'active', 'pastDue', 'paused', 'unpaid', 'ended'] as const;
 
+const FirstPeriod = Type.Enum(['free', 'full', 'proRata'], {
+  description: 'What the short period before the first `anchorDay` costs.',
+});
+
 /** What a merchant says of a schedule. */
 const scheduleMembers = {
   every: Type.String({
@@ -54,12 +58,7 @@ const scheduleMembers = {
     }),
   ),
   anchorMonth: Type.Optional(Type.Integer({ minimum: 1, maximum: 12, description: 'With `anchorDay`.' })),
-  firstPeriod: Type.Optional(
-    Type.Enum(['free', 'full', 'proRata'], {
-      default: 'free',
-      description: 'What the short period before the first `anchorDay` costs.',
-    }),
-  ),
+  firstPeriod: Type.Optional({ ...FirstPeriod, default: 'free' }),
   trialDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 730 })),
   periods: Type.Optional(
     Type.Integer({
@@ -186,6 +185,8 @@ export const SubscriptionSchema = Type.Object(
     currency: CurrencyCode,
     ...startMembers,
     ...scheduleMembers,
+    // Without an `anchorDay` there is none, so that no default stands for it.
+    firstPeriod: Type.Optional(FirstPeriod),
     ...policyMembers,
     dunning: PolicyInForce,
     paidThrough: Type.Optional({ ...DateTime, description: 'The end of the last paid period.' }),
@@ -317,7 +318,9 @@ export function upcomingBody(period: Upcoming): Static<typeof UpcomingSchema> {
   return { number, kind, startsOn, endsOn, dueAt, amount: Number(amountMinor) };
 }
 
-export function periodBody(period: Period): Static<typeof PeriodSchema> {
+export function periodBody(
+  period: Upcoming & Pick<Period, 'outcome' | 'invoiceId'>,
+): Static<typeof PeriodSchema> {
   const { outcome, invoiceId } = period;
   return { ...upcomingBody(period), outcome, ...defined({ invoiceID: invoiceId }) };
 }

@@ -4,7 +4,17 @@ import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import { defined } from '../../defined.ts';
 import type { ChargeRefusal } from '../../retry-rules/domain/may-charge.ts';
 import type { StopScope } from '../../retry-rules/domain/response-codes.ts';
-import { decideConsentEnded, decidePaid, finalAction, givingUp, openPeriod, settled } from './commands.ts';
+import type { Revocation } from '../../recurring/domain/series.ts';
+import {
+  decideConsentEnded,
+  decidePaid,
+  decideRevoked,
+  finalAction,
+  givingUp,
+  openPeriod,
+  reasonToGiveUp,
+  settled,
+} from './commands.ts';
 import { givesUpAt, nextTryAt } from './dunning/dunning.ts';
 import {
   caseAfter,
@@ -33,6 +43,7 @@ export type ChargeEnding =
       readonly outcome: 'refused';
       readonly code: ChargeRefusal['code'] | 'customerNotReady';
       readonly retryAfter?: Instant;
+      readonly revokedBy?: Revocation['by'];
     };
 
 /** When a charge that no rule gives a time for is tried again. */
@@ -120,7 +131,7 @@ function postponed(
 function afterRefusal(
   subscription: Subscription,
   period: OpenPeriod,
-  { code, retryAfter }: ChargeEnding & { outcome: 'refused' },
+  { code, retryAfter, revokedBy }: ChargeEnding & { outcome: 'refused' },
   now: Instant,
 ): Facts {
   const failing = (declineClass: DeclineClass) =>
@@ -146,12 +157,17 @@ function afterRefusal(
     case 'recurrentConsentRevoked':
     case 'recurrentConsentExpired': {
       if (phase === 'ended') return failing('stopped');
-      const reason = code === 'recurrentConsentRevoked' ? 'payer' : 'consentEnded';
-      return [failed, ...decideConsentEnded(evolveAll(subscription, [failed], now), reason)];
+      const after = evolveAll(subscription, [failed], now);
+      const isRevoked = code === 'recurrentConsentRevoked';
+      return [
+        failed,
+        ...(isRevoked ? decideRevoked(after, revokedBy) : decideConsentEnded(after, 'consentEnded')),
+      ];
     }
     case 'recurrentRetryWindowExpired':
       if (phase === 'ended' || phase === 'unpaid') return failing('stopped');
-      return [failed, ...finalAction(evolveAll(subscription, [failed], now), number)];
+      // No stop of a bank: its time is over.
+      return [failed, ...finalAction(evolveAll(subscription, [failed], now), number, reasonToGiveUp(period))];
     case 'customerNotReady': {
       if (phase !== 'running' || !followsTrial(subscription, number)) return failing('newCard');
       const noCard: Failed = { ...failed, declineClass: 'newCard' };

@@ -298,10 +298,18 @@ export function decideUncancel(
     : accept([{ type: 'end_taken_back' }]);
 }
 
-/** The payer revoked the consent, it ran out, or the payment was disputed. */
+/** An operator does it for the merchant. */
+export function decideRevoked(
+  subscription: Subscription,
+  by: 'payer' | 'merchant' | 'operator' = 'merchant',
+): Facts {
+  return decideConsentEnded(subscription, by === 'payer' ? 'payer' : 'merchant');
+}
+
+/** It was revoked, or it ran out. */
 export function decideConsentEnded(
   subscription: Subscription,
-  reason: Extract<EndReason, 'payer' | 'consentEnded' | 'stopped' | 'disputed'>,
+  reason: Extract<EndReason, 'payer' | 'merchant' | 'consentEnded'>,
 ): Facts {
   return subscription.phase === 'ended' ? [] : ending(subscription, reason);
 }
@@ -320,21 +328,33 @@ function closing(open: readonly OpenPeriod[], outcome: 'unpaid' | 'forgiven'): F
     .map(({ number }) => ({ type: 'period_closed', number, outcome }));
 }
 
+type Uncollected = Extract<EndReason, 'unpaid' | 'stopped'>;
+
+/** Why a period is given up: the bank or the payer stopped its charges, or they failed. */
+export function reasonToGiveUp(period: OpenPeriod | undefined): Uncollected {
+  return period?.declineClass === 'stopped' ? 'stopped' : 'unpaid';
+}
+
 /** Of the dunning policy. With `stack` it gives up this period only, unless everything ends. */
-export function finalAction(subscription: Subscription, number: number): Facts {
+export function finalAction(
+  subscription: Subscription,
+  number: number,
+  reason = reasonToGiveUp(openPeriod(subscription, number)),
+): Facts {
   const { stack, finally: action } = policyOfPeriod(subscription, openPeriod(subscription, number));
   return stack && action !== 'end'
     ? [{ type: 'period_closed', number, outcome: 'unpaid' }]
-    : givingUp(subscription, number, action);
+    : givingUp(subscription, number, action, reason);
 }
 
 export function givingUp(
   subscription: Subscription,
   number: number,
   action: 'unpaid' | 'end' | 'pause',
+  reason: Uncollected = 'unpaid',
 ): Facts {
   const { phase } = subscription;
-  if (action === 'end') return ending(subscription, 'unpaid');
+  if (action === 'end') return ending(subscription, reason);
   if (action === 'unpaid') return [{ type: 'subscription_unpaid', number }];
   const closed = { type: 'period_closed', number, outcome: 'unpaid' } as const;
   return phase === 'paused' ? [closed] : [closed, { type: 'subscription_paused', by: 'dunning' }];

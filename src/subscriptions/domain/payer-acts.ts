@@ -19,7 +19,7 @@ export function actsOf(subscription: Subscription, may: PayerMay, now: Instant):
   if (phase === 'ended') return [];
   const isMoving = parkedFor === undefined;
   const offered: Readonly<Record<PayerAct, boolean>> = {
-    pay: payableInvoice(subscription) !== undefined,
+    pay: payableOf(subscription) !== undefined,
     // Without a customer, the card that pays an open period is charged from then on.
     newCard: may.changeCard && terms.customerId !== undefined && phase !== 'incomplete',
     pause: may.pause && isMoving && phase === 'running' && !endsAfter,
@@ -31,9 +31,14 @@ export function actsOf(subscription: Subscription, may: PayerMay, now: Instant):
 }
 
 /** Of the oldest unpaid period. While a charge of it is at the bank, nothing else can pay it. */
-export function payableInvoice({ terms, phase, open: [oldest] }: Subscription): string | undefined {
-  if (phase === 'incomplete') return terms.firstInvoice?.id;
-  return oldest?.charging === undefined ? oldest?.invoiceId : undefined;
+export function payableOf({
+  terms,
+  phase,
+  open: [oldest],
+}: Subscription): { readonly id: string; readonly amountMinor: bigint } | undefined {
+  if (phase === 'incomplete') return terms.firstInvoice;
+  const { charging, invoiceId: id, amountMinor = 0n } = oldest ?? {};
+  return charging === undefined && id !== undefined ? { id, amountMinor } : undefined;
 }
 
 /** The same decisions as the merchant's, with the payer as the cause. What is not offered is done already, and changes nothing. */

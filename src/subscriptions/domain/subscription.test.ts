@@ -437,7 +437,7 @@ describe('a failure', () => {
   });
 
   test.each([
-    ['recurrentConsentRevoked', 'ended', 'payer'],
+    ['recurrentConsentRevoked', 'ended', 'merchant'],
     ['recurrentConsentExpired', 'ended', 'consentEnded'],
     ['recurrentStopped', 'pastDue', 'newCard'],
     ['recurrentCardExpired', 'pastDue', 'newCard'],
@@ -450,6 +450,24 @@ describe('a failure', () => {
     const why = status === 'ended' ? subscription.endedFor : subscription.open[0]?.declineClass;
     expect(statusOf(subscription)).toBe(status);
     if (what !== undefined) expect(why).toBe(what);
+  });
+
+  test.each([
+    ['payer', 'payer'],
+    ['merchant', 'merchant'],
+    ['operator', 'merchant'],
+  ] as const)('refused because the %s revoked the consent ends by the %s', (revokedBy, reason) => {
+    const life = new Life(terms, () => ({ outcome: 'refused', code: 'recurrentConsentRevoked', revokedBy }));
+    expect(life.until(start).subscription.endedFor).toBe(reason);
+  });
+
+  test.each([
+    ['a stop of the bank', { outcome: 'failed', declineClass: 'stopped' }, 'stopped'],
+    ['another card that never comes', { outcome: 'failed', declineClass: 'newCard' }, 'unpaid'],
+    ['the time of retries', { outcome: 'refused', code: 'recurrentRetryWindowExpired' }, 'unpaid'],
+  ] as const)('by %s says so at the end', (_, ending, reason) => {
+    const life = new Life(termsWith({ dunning: { ...policy, finally: 'end' } }), () => ending);
+    expect(life.until(at('2027-05-01T00:00')).subscription.endedFor).toBe(reason);
   });
 
   test('with a stack keeps each period, and tries the oldest first, one a day', () => {
@@ -823,7 +841,7 @@ describe('the end', () => {
     expect([uncancel(laterBy(end, -1)), uncancel(end)]).toEqual(['accepted', 'invalidSubscriptionStatus']);
   });
 
-  test.each(['payer', 'consentEnded', 'stopped', 'disputed'] as const)('by the consent: %s', (reason) => {
+  test.each(['payer', 'merchant', 'consentEnded'] as const)('by the consent: %s', (reason) => {
     const life = new Life(terms, failing(1)).until(start);
     life.take(decideConsentEnded(life.subscription, reason), start);
     expect([life.subscription.endedFor, life.outcomes(), nextAction(life.subscription)]).toEqual([

@@ -130,7 +130,7 @@ describe('without a card, it ends at once', () => {
     expect(await get()).toMatchObject({ status: 'trialing' });
     expect((await remove(by, customer.id)).status).toBe(204);
     await subscriptions.settle();
-    expect(await get()).toMatchObject({ status: 'ended', endReason: 'consentEnded' });
+    expect(await get()).toMatchObject({ status: 'ended', endReason: 'merchant' });
   });
 
   test('when the customer is deleted while the bank has a charge, which is finished', async () => {

@@ -150,12 +150,14 @@ describe('the first payment', () => {
   });
 
   test('without a consent starts it, and then only the payer can pay', async () => {
-    const { by, id, invoiceId, get, pay, outcomes, periods } = await created();
+    const { by, id, invoiceId, act, get, pay, outcomes, periods } = await created();
     const customerID = await subscriptions.readyCustomer(by);
     const payer = { payerType: 'CustomerPayer', customerID };
     await subscriptions.call(by, 'POST', `${invoices}/${invoiceId}/payments`, { payer });
     await subscriptions.settle();
     expect(await get()).toMatchObject({ id, status: 'active' });
+    const dearer = { items: [{ product: 'Two teas', price: 79_900 }], when: 'now' };
+    expect((await act('preview', dearer)).body).toMatchObject({ refusal: 'customerNotReady' });
     await daysLater(32, by);
     expect(await get()).toMatchObject({ status: 'pastDue', openPeriods: [{ declineClass: 'newCard' }] });
     await pay(visa, {}, (await periods())[1].invoiceID);
@@ -277,14 +279,14 @@ describe('later', () => {
     expect(await get()).toMatchObject({ status: 'active' });
   });
 
-  test('the payer revokes the consent, and it ends', async () => {
+  test('the merchant revokes the consent, and it ends', async () => {
     const { by, invoiceId, pay, get, outcomes } = await created();
     await pay();
     const revoke = `${invoices}/${invoiceId}/payments/1/recurring/withdraw`;
     const revoked = await subscriptions.call(by, 'POST', revoke, { reason: 'by phone' });
     expect(revoked.status, revoked.text).toBe(204);
     await subscriptions.settle();
-    expect(await get()).toMatchObject({ status: 'ended', endReason: 'payer' });
+    expect(await get()).toMatchObject({ status: 'ended', endReason: 'merchant' });
     expect(await outcomes()).toEqual(['paid']);
   });
 

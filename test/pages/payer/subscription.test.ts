@@ -96,6 +96,9 @@ describeInBrowser('the page of a subscription', () => {
     await page.getByText('Последние периоды').click();
     await page.getByText('ещё не оплачен').waitFor();
     await press(page, 'Заплатить 499,00 ₽');
+    await page.getByRole('link', { name: 'Вернуться в магазин' }).click();
+    await heading(page, 'Списание не прошло');
+    await press(page, 'Заплатить 499,00 ₽');
     await enter(page, good);
     const sent = page.waitForRequest(
       (request) => request.method() === 'POST' && /payments$/.test(request.url()),

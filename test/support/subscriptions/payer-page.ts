@@ -35,7 +35,7 @@ export function payerPage(service: TestService) {
       });
       if (statusCode !== 303) return String(statusCode);
       const to = new URL(String(headers.location), `http://payer${path}`);
-      return to.pathname + to.search;
+      return to.pathname + to.search + to.hash;
     },
     /** Opens the page and clicks. */
     async does(path: string, act: string): Promise<string> {

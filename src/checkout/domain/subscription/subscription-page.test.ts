@@ -2,12 +2,18 @@
 import { expect, test } from 'vitest';
 import { laterBy, type Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
-import { actsOf, decideForPayer, nextChargeOf } from '../../../subscriptions/domain/payer-acts.ts';
+import {
+  actsOf,
+  decideForPayer,
+  nextChargeOf,
+  type PayerAct,
+} from '../../../subscriptions/domain/payer-acts.ts';
 import { decideChargeEnded } from '../../../subscriptions/domain/charge-outcome.ts';
 import {
   decideCancel,
   decideCreate,
   decidePause,
+  decideTry,
   decideWake,
   givingUp,
 } from '../../../subscriptions/domain/commands.ts';
@@ -79,14 +85,16 @@ const paused = (by: 'payer' | 'merchant', resumesAt?: Instant) =>
 const ending = (by: 'payer' | 'merchant') =>
   after(active, valueOf(decideCancel(active, { when: 'periodEnd', by })));
 
+const unstarted = created({
+  startsWith: 'firstPayment',
+  firstInvoice: { id: 'first', amountMinor: 30_000n },
+});
+const parked = (subscription: Subscription) =>
+  after(subscription, [{ type: 'subscription_parked', why: 'periodAhead' }]);
+const unpaid = after(pastDue, givingUp(pastDue, 1, 'unpaid'));
 const month = laterBy(now, 31 * 86_400_000);
 const states: Record<string, [Subscription, head: string, lead: string, acts: string, next?: string]> = {
-  incomplete: [
-    created({ startsWith: 'firstPayment' }),
-    'Not started yet',
-    'The first payment is missing.',
-    'end',
-  ],
+  incomplete: [unstarted, 'Not started yet', 'The first payment is missing.', 'pay end'],
   trialing: [
     woken(created({ schedule: { ...terms.schedule, trialDays: 7 } })),
     'Trial period',
@@ -141,7 +149,7 @@ const states: Record<string, [Subscription, head: string, lead: string, acts: st
     'newCard end',
   ],
   unpaid: [
-    after(pastDue, givingUp(pastDue, 1, 'unpaid')),
+    unpaid,
     'A payment is missing',
     'Nothing is charged until you have paid what is open.',
     'pay newCard end',
@@ -158,21 +166,16 @@ const states: Record<string, [Subscription, head: string, lead: string, acts: st
     'No other period is charged.',
     'newCard',
   ],
-  parked: [
-    after(active, [{ type: 'subscription_parked', why: 'periodAhead' }]),
-    'On hold',
-    'Nothing is charged. Books & Co is looking into it.',
-    'newCard end',
-  ],
+  parked: [parked(active), 'On hold', 'Nothing is charged. Books & Co is looking into it.', 'newCard end'],
   ended: [
     after(active, valueOf(decideCancel(active, { when: 'now', by: 'payer' }))),
     'Ended',
-    'Nothing is charged any more.',
+    'You ended it, or took back your consent to the charges. Nothing more is charged for it.',
     '',
   ],
 };
 
-function shownOf(subscription: Subscription): SubscriptionShown {
+function shownOf(subscription: Subscription, at = now): SubscriptionShown {
   const nextCharge = nextChargeOf(subscription);
   return {
     subscription,
@@ -180,8 +183,8 @@ function shownOf(subscription: Subscription): SubscriptionShown {
     periods: subscription.latest ? [subscription.latest] : [],
     schedule: 'P1M',
     may,
-    acts: actsOf(subscription, may, now),
-    now,
+    acts: actsOf(subscription, may, at),
+    now: at,
     shop: 'Books & Co',
     isTest: false,
     brand: {},
@@ -202,6 +205,121 @@ test.each(Object.entries(states))('%s', (_, [subscription, head, lead, acts, nex
   const printed = /Next charge<\/dt><dd>([^<]*)/.exec(plain(content))?.[1];
   expect(printed).toBe(head === 'Ended' ? undefined : (next ?? 'none planned'));
   expect(subscriptionParts(shownOf(subscription), 'ru').content).not.toMatch(/\.\.|\{/);
+});
+
+const endsOn = 'It then ends on April 10, 2027. Until that day you can take it back.';
+const stillDue = 'What is unpaid is still due.';
+const nextOnApril10 = 'The next charge is then on April 10, 2027: RUB 500.00.';
+const overdue = laterBy(now, 32 * 86_400_000);
+const imported = created({ firstPeriod: { number: 8, startsOn: '2027-04-01' } });
+/** The second period has started, and waits for its announcement. */
+const held = (() => {
+  const period = decideWake(active, month, { invoiceId, paymentId }).slice(0, 1);
+  const why = { why: 'announcementPending', until: laterBy(month, 86_400_000), isUnannounced: true } as const;
+  return after(active, [...period, { type: 'charge_postponed', number: 2, ...why }]);
+})();
+const triedTwice = (() => {
+  const again = after(pastDue, valueOf(decideTry(pastDue, 'merchant')));
+  return ended(woken(again), 'funds');
+})();
+
+/** What a click really leads to, below each button that has such a sentence. */
+const hints: Record<string, [Subscription, Partial<Record<PayerAct, string>>, at?: Instant]> = {
+  'not started': [unstarted, { end: 'It then ends at once.' }],
+  'moved here, before its first period': [imported, { end: 'It then ends at once.' }],
+  active: [active, { end: endsOn }],
+  'at the bank': [charging, { end: `${endsOn} ${stillDue}` }],
+  'past due': [
+    pastDue,
+    {
+      newCard: 'What has failed is charged to the new card at once.',
+      pause: 'The next charge is then on March 13, 2027: RUB 500.00.',
+      end: `${endsOn} ${stillDue}`,
+    },
+  ],
+  'past due after two charges in a day': [
+    triedTwice,
+    {
+      newCard: 'What has failed is charged to the new card on March 11, 2027.',
+      pause: 'The next charge is then on March 13, 2027: RUB 500.00.',
+      end: `${endsOn} ${stillDue}`,
+    },
+  ],
+  'past due after its period': [
+    pastDue,
+    {
+      newCard: 'What has failed is charged to the new card at once.',
+      pause: 'The next charge is then on April 11, 2027: RUB 500.00.',
+      end: 'It then ends as soon as what is unpaid is paid, or is tried no more.',
+    },
+    overdue,
+  ],
+  unpaid: [
+    unpaid,
+    { newCard: 'What is unpaid is not charged to it. Pay that with the button above.', end: endsOn },
+  ],
+  'unpaid after its period': [
+    unpaid,
+    {
+      newCard: 'What is unpaid is not charged to it. Pay that with the button above.',
+      end: 'It then ends at once.',
+    },
+    overdue,
+  ],
+  'paused in a paid period': [paused('payer'), { resume: nextOnApril10, end: endsOn }],
+  'paused over a renewal': [
+    paused('payer'),
+    {
+      resume: 'The next charge is then on April 11, 2027: RUB 479.17.',
+      end: 'It then ends at once.',
+    },
+    laterBy(month, 18 * 3_600_000),
+  ],
+  'paused by dunning': [after(pastDue, givingUp(pastDue, 1, 'pause')), { end: endsOn }],
+  'on hold': [
+    parked(pastDue),
+    {
+      newCard: 'Nothing is charged to it before Books & Co has ended the hold.',
+      end: 'It then ends on April 10, 2027, or later if the hold lasts longer. Until that day you can take it back.',
+    },
+  ],
+  'on hold after its period': [
+    parked(active),
+    { end: 'It ends once Books & Co has ended the hold.' },
+    overdue,
+  ],
+  'held for an announcement': [held, { end: 'It then ends at once.' }, month],
+  'ending by the payer': [ending('payer'), { takeBack: nextOnApril10 }],
+  'ending by the merchant': [ending('merchant'), {}],
+};
+
+test.each(Object.entries(hints))('below its buttons: %s', (_, [subscription, expected, at = now]) => {
+  const { content } = subscriptionParts(shownOf(subscription, at), 'en');
+  const shown = [...plain(content).matchAll(/<p id="(\w+)-hint" class="hint">([^<]*)</g)];
+  expect(Object.fromEntries(shown.map(([, act, text]) => [act, text]))).toEqual(expected);
+  expect(subscriptionParts(shownOf(subscription, at), 'ru').content).not.toMatch(/\.\.|\{/);
+});
+
+test('the first payment has its own price, and a subscription that was moved here no period yet', () => {
+  expect(plain(subscriptionParts(shownOf(unstarted), 'en').content)).toContain('>Pay RUB 300.00<');
+  const content = plain(subscriptionParts(shownOf(imported), 'en').content);
+  expect(content).toMatch(/<h2>Active<\/h2>\s*<dl/);
+  expect(content).toContain('April 1, 2027: RUB 500.00');
+});
+
+test('an end that waits says for what', () => {
+  const endedBy = (subscription: Subscription) =>
+    after(subscription, valueOf(decideForPayer(subscription, 'end', { may, invoiceId }, now)));
+  const said = (subscription: Subscription, at = now) =>
+    plain(subscriptionParts(shownOf(endedBy(subscription), at), 'en').content);
+  expect(said(pastDue, overdue)).toContain(`<h2>Ending</h2><p>No other period is charged. ${stillDue}</p>`);
+  expect(said(parked(active))).toContain('<h2>On hold</h2>');
+  expect(said(parked(active))).toContain('It ends once Books & Co has ended the hold.');
+});
+
+test('another card is offered in words only where there is a button for it', () => {
+  const shown = { ...shownOf(pastDue), acts: ['pay', 'end'] } as const;
+  expect(subscriptionParts(shown, 'en').content).toContain('You can pay now.</p>');
 });
 
 test('a shop that switches both off leaves the payer the end', () => {

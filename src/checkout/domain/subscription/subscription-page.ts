@@ -7,14 +7,16 @@ import { escaped, moneyText } from '../../../receipts/domain/receipt.ts';
 import { scheduleInWords } from '../../../receipts/domain/schedule-words.ts';
 import { dateText } from '../../../retry-rules/domain/calendar.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
-import type { PayerAct, PayerView } from '../../../subscriptions/domain/payer-acts.ts';
+import { payableOf, type PayerAct, type PayerView } from '../../../subscriptions/domain/payer-acts.ts';
 import { sumOf } from '../../../subscriptions/domain/changes/proration.ts';
+import { endWords } from '../../../subscriptions/domain/end-words.ts';
 import { statusOf, type Item, type Period } from '../../../subscriptions/domain/subscription.ts';
 import type { Locale } from '../checkout-request.ts';
 import { printedDate } from '../consent-text.ts';
 import { languageLink, mark, shopName, smallPrint, type Brand } from '../page-parts.ts';
 import { fill, wordsIn } from '../translations.ts';
-import { subscriptionWords, type SubscriptionWords } from './subscription-words.ts';
+import { hintsOf } from './subscription-hints.ts';
+import { sentence, subscriptionWords, type Printed } from './subscription-words.ts';
 
 export type SubscriptionShown = PayerView & {
   readonly shop: string;
@@ -27,12 +29,6 @@ export type SubscriptionShown = PayerView & {
 };
 
 type Parts = { readonly title: string; readonly summary?: string; readonly content: string };
-type Printed = {
-  readonly words: SubscriptionWords;
-  readonly locale: Locale;
-  date(at: Instant): string;
-  money(minor: bigint): string;
-};
 
 export function subscriptionParts(shown: SubscriptionShown, locale: Locale): Parts {
   const words = subscriptionWords[locale];
@@ -74,11 +70,6 @@ function printedIn({ subscription }: SubscriptionShown, locale: Locale): Printed
   };
 }
 
-/** A Russian date ends with a full stop of its own. */
-function sentence(text: string, values: Readonly<Record<string, string>>): string {
-  return fill(text, values).replaceAll('..', '.');
-}
-
 function summary({ shop, isTest, brand, subscription }: SubscriptionShown, locale: Locale): string {
   const { testMode } = wordsIn(locale).page;
   return `<header class="summary">
@@ -97,18 +88,25 @@ function textOf(items: readonly Item[]): string {
 
 /** The state in words: a heading, and what it means for the payer. */
 function stateText(
-  { subscription, shop, now }: SubscriptionShown,
-  { words, date }: Printed,
+  { subscription, shop, now, acts }: SubscriptionShown,
+  { words, locale, date }: Printed,
 ): readonly [string, string] {
-  const { latest, pause, parkedFor, endsAfter, open, paidThrough } = subscription;
+  const { latest, pause, parkedFor, endsAfter, endedFor, open, paidThrough } = subscription;
   const status = statusOf(subscription);
   const of = (text: string) => fill(text, { shop });
-  if (status === 'ended') return [words.ended, words.endedLead];
-  if (parkedFor !== undefined) return [words.parked, of(words.parkedLead)];
   const charging = open[0]?.charging === undefined ? undefined : words.charging;
+  if (status === 'ended') {
+    const { [endedFor ?? 'merchant']: why, chargedNoMore } = endWords[locale];
+    return [words.ended, `${why} ${charging ?? chargedNoMore}`];
+  }
+  if (parkedFor !== undefined) {
+    const ends = endsAfter ? ` ${of(words.endAfterHold)}` : '';
+    return [words.parked, `${of(words.parkedLead)}${ends}`];
+  }
   if (endsAfter && latest) {
     const ending = latest.endsAt > now ? fill(words.ending, { date: date(latest.endsAt) }) : words.endingSoon;
-    return [ending, charging ?? words.endingLead];
+    const due = open.length === 0 ? words.endingLead : `${words.endingLead} ${words.stillDue}`;
+    return [ending, charging ?? due];
   }
   switch (status) {
     case 'incomplete':
@@ -116,14 +114,14 @@ function stateText(
     case 'trialing':
       return [words.trialing, latest ? sentence(words.trialingLead, { date: date(latest.endsAt) }) : ''];
     case 'active': {
-      const paid = paidThrough === undefined ? words.activeUnpaidLead : words.activeLead;
-      return [
-        words.active,
-        charging ?? sentence(paid, { date: paidThrough === undefined ? '' : date(paidThrough) }),
-      ];
+      // Before its first period, the next charge says all.
+      const unpaid = open.length === 0 ? '' : words.activeUnpaidLead;
+      const paid =
+        paidThrough === undefined ? unpaid : sentence(words.activeLead, { date: date(paidThrough) });
+      return [words.active, charging ?? paid];
     }
     case 'pastDue':
-      return [words.pastDue, charging ?? words.pastDueLead];
+      return [words.pastDue, charging ?? (acts.includes('newCard') ? words.pastDueLead : words.pastDuePay)];
     case 'unpaid':
       return [words.unpaid, charging ?? words.unpaidLead];
     case 'paused': {
@@ -145,7 +143,7 @@ function stateText(
 
 function state(shown: SubscriptionShown, printed: Printed): string {
   const [head, lead] = stateText(shown, printed);
-  return `<h2>${escaped(head)}</h2><p>${escaped(lead)}</p>`;
+  return `<h2>${escaped(head)}</h2>${lead === '' ? '' : `<p>${escaped(lead)}</p>`}`;
 }
 
 function terms(shown: SubscriptionShown, { words, locale, date, money }: Printed): string {
@@ -168,24 +166,19 @@ function terms(shown: SubscriptionShown, { words, locale, date, money }: Printed
 }
 
 /** One form, so that the page has one token. */
-function acts({ acts: offered, token, subscription, now }: SubscriptionShown, printed: Printed): string {
+function acts(shown: SubscriptionShown, printed: Printed): string {
+  const { acts: offered, token, subscription } = shown;
   if (offered.length === 0) return '';
-  const { words, date, money } = printed;
-  const { latest, open, phase } = subscription;
-  const endsAt = latest && latest.endsAt > now ? date(latest.endsAt) : undefined;
-  const isTried = phase !== 'unpaid' && open.some(({ declineClass }) => declineClass !== undefined);
+  const { words, money } = printed;
   const texts: Readonly<Record<PayerAct, string>> = {
-    pay: fill(words.pay, { amount: money(open[0]?.amountMinor ?? 0n) }),
+    pay: fill(words.pay, { amount: money(payableOf(subscription)?.amountMinor ?? 0n) }),
     newCard: words.newCard,
     pause: words.pause,
     resume: words.resume,
     end: words.end,
     takeBack: words.takeBack,
   };
-  const hints: Partial<Record<PayerAct, string>> = {
-    ...(isTried ? { newCard: words.newCardHint } : {}),
-    end: endsAt === undefined ? words.endNowHint : sentence(words.endHint, { date: endsAt }),
-  };
+  const hints = hintsOf(shown, printed);
   const button = (act: PayerAct, look: string) => {
     const hint = hints[act];
     const described = hint === undefined ? '' : ` aria-describedby="${act}-hint"`;

@@ -1,5 +1,7 @@
 // The texts of the page on which a payer looks after a subscription.
+import type { Instant } from '../../../clock.ts';
 import type { Locale } from '../checkout-request.ts';
+import { fill } from '../translations.ts';
 
 const english = {
   title: 'Your subscription',
@@ -12,6 +14,7 @@ const english = {
   activeUnpaidLead: 'The charge is on its way.',
   pastDue: 'A charge failed',
   pastDueLead: 'Your card was not charged. You can pay now, or use another card.',
+  pastDuePay: 'Your card was not charged. You can pay now.',
   charging: 'A charge is at your bank. The result follows in a moment.',
   paused: 'Paused',
   pausedByPayer: 'You have paused it, and no new period is charged. Resume it whenever you like.',
@@ -25,10 +28,9 @@ const english = {
   parked: 'On hold',
   parkedLead: 'Nothing is charged. {shop} is looking into it.',
   ended: 'Ended',
-  endedLead: 'Nothing is charged any more.',
   ending: 'Ends on {date}',
   endingLead: 'No other period is charged.',
-  endingSoon: 'Ends now',
+  endingSoon: 'Ending',
   price: 'Price',
   schedule: 'How often',
   next: 'Next charge',
@@ -40,11 +42,19 @@ const english = {
   pay: 'Pay {amount}',
   newCard: 'Use another card',
   newCardHint: 'What has failed is charged to the new card at once.',
+  newCardLater: 'What has failed is charged to the new card on {date}.',
+  newCardUnpaid: 'What is unpaid is not charged to it. Pay that with the button above.',
+  newCardOnHold: 'Nothing is charged to it before {shop} has ended the hold.',
+  thenCharged: 'The next charge is then on {date}: {amount}.',
   pause: 'Pause',
   resume: 'Resume',
   end: 'End subscription',
   endHint: 'It then ends on {date}. Until that day you can take it back.',
   endNowHint: 'It then ends at once.',
+  endAfterTries: 'It then ends as soon as what is unpaid is paid, or is tried no more.',
+  endAfterHold: 'It ends once {shop} has ended the hold.',
+  endOnHold:
+    'It then ends on {date}, or later if the hold lasts longer. Until that day you can take it back.',
   takeBack: 'Keep the subscription',
   history: 'Last periods',
   open: 'not paid yet',
@@ -73,6 +83,7 @@ const russian: SubscriptionWords = {
   activeUnpaidLead: 'Списание выполняется.',
   pastDue: 'Списание не прошло',
   pastDueLead: 'С карты ничего не списано. Можно заплатить сейчас или выбрать другую карту.',
+  pastDuePay: 'С карты ничего не списано. Можно заплатить сейчас.',
   charging: 'Списание сейчас в банке. Скоро станет известен результат.',
   paused: 'Приостановлена',
   pausedByPayer:
@@ -88,7 +99,6 @@ const russian: SubscriptionWords = {
   parked: 'Остановлена',
   parkedLead: 'Ничего не списывается. {shop} выясняет причину.',
   ended: 'Завершена',
-  endedLead: 'Больше ничего не списывается.',
   ending: 'Завершится {date}',
   endingLead: 'Новых списаний не будет.',
   endingSoon: 'Завершается',
@@ -103,11 +113,18 @@ const russian: SubscriptionWords = {
   pay: 'Заплатить {amount}',
   newCard: 'Другая карта',
   newCardHint: 'То, что не удалось списать, сразу спишем с новой карты.',
+  newCardLater: 'То, что не удалось списать, спишем с новой карты {date}.',
+  newCardUnpaid: 'То, что не оплачено, с неё не спишем. Заплатите кнопкой выше.',
+  newCardOnHold: 'С неё ничего не спишем, пока {shop} не снимет остановку.',
+  thenCharged: 'Тогда следующее списание {date}: {amount}.',
   pause: 'Приостановить',
   resume: 'Возобновить',
   end: 'Завершить подписку',
   endHint: 'Она завершится {date}. До этого дня можно передумать.',
   endNowHint: 'Она завершится сразу.',
+  endAfterTries: 'Она завершится, как только неоплаченное будет оплачено или попытки закончатся.',
+  endAfterHold: 'Она завершится, когда {shop} снимет остановку.',
+  endOnHold: 'Она завершится {date} или позже, если остановка затянется. До этого дня можно передумать.',
   takeBack: 'Оставить подписку',
   history: 'Последние периоды',
   open: 'ещё не оплачен',
@@ -124,3 +141,16 @@ const russian: SubscriptionWords = {
 };
 
 export const subscriptionWords: Readonly<Record<Locale, SubscriptionWords>> = { en: english, ru: russian };
+
+/** How a page writes in its language. */
+export type Printed = {
+  readonly words: SubscriptionWords;
+  readonly locale: Locale;
+  date(at: Instant): string;
+  money(minor: bigint): string;
+};
+
+/** A Russian date ends with a full stop of its own. */
+export function sentence(text: string, values: Readonly<Record<string, string>>): string {
+  return fill(text, values).replaceAll('..', '.');
+}

@@ -10,6 +10,7 @@ import {
 } from '../../../receipts/domain/receipt.ts';
 import { scheduleInWords } from '../../../receipts/domain/schedule-words.ts';
 import { dateText, dayOfDate } from '../../../retry-rules/domain/calendar.ts';
+import { endWords } from '../end-words.ts';
 import { emailWords, type EmailLabel } from './email-words.ts';
 import type { EmailKind, EmailTopic } from './emails.ts';
 
@@ -70,8 +71,10 @@ function sentencesOf(content: EmailContent, { payUrl }: EmailFrame): string[] {
       return [words.notCollected, ...(payUrl ? [words.pay] : [])];
     case 'recovered':
       return [date === undefined ? words.paid : words.recovered];
-    case 'ended':
-      return [words.ended[endedFor ?? 'merchant']];
+    case 'ended': {
+      const { [endedFor ?? 'merchant']: why, chargedNoMore } = endWords[language];
+      return [why, chargedNoMore];
+    }
   }
 }
 

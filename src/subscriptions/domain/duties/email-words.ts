@@ -1,7 +1,6 @@
 // What emails about subscriptions say, in English and Russian.
 import type { DeclineClass } from '../../../acquiring/domain/decline-class.ts';
 import type { ReceiptLanguage } from '../../../receipts/domain/receipt.ts';
-import type { EndReason } from '../subscription.ts';
 import type { AnnouncementReason } from './terms.ts';
 import type { EmailKind } from './emails.ts';
 
@@ -34,7 +33,6 @@ type Words = {
   readonly recovered: string;
   /** The payment is made, and what follows is open. */
   readonly paid: string;
-  readonly ended: Readonly<Record<EndReason, string>>;
   readonly trial: (lastDay: string) => string;
   readonly untilCancelled: string;
   readonly charges: (count: number) => string;
@@ -95,16 +93,6 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     notCollected: 'There is no further attempt.',
     recovered: 'Nothing is due any more. Your subscription continues.',
     paid: 'This payment is made.',
-    ended: {
-      payer: 'It was cancelled by you. Your card is charged no more.',
-      merchant: 'It was cancelled by the merchant. Your card is charged no more.',
-      consentEnded: 'The time that you had agreed to is over. Your card is charged no more.',
-      stopped: 'Your bank has stopped the charges. Your card is charged no more.',
-      unpaid: 'A payment could not be collected. Your card is charged no more.',
-      finished: 'All agreed charges were made. Your card is charged no more.',
-      firstPaymentMissing: 'The first payment is missing. Your card is charged no more.',
-      disputed: 'A payment was disputed. Your card is charged no more.',
-    },
     trial: (lastDay) => `until ${lastDay}`,
     untilCancelled: 'until cancelled',
     charges: (count) => (count === 1 ? 'one charge' : `${count} charges`),
@@ -164,16 +152,6 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     notCollected: 'Новых попыток не будет.',
     recovered: 'Задолженности больше нет. Подписка продолжается.',
     paid: 'Этот платёж оплачен.',
-    ended: {
-      payer: 'Вы от неё отказались. Списаний больше не будет.',
-      merchant: 'Её завершил продавец. Списаний больше не будет.',
-      consentEnded: 'Срок вашего согласия истёк. Списаний больше не будет.',
-      stopped: 'Банк остановил списания. Списаний больше не будет.',
-      unpaid: 'Платёж не удалось списать. Списаний больше не будет.',
-      finished: 'Все согласованные списания сделаны. Списаний больше не будет.',
-      firstPaymentMissing: 'Нет первого платежа. Списаний больше не будет.',
-      disputed: 'Платёж оспорен. Списаний больше не будет.',
-    },
     trial: (lastDay) => `до ${lastDay} включительно`,
     untilCancelled: 'до отмены',
     charges: (count) => `списаний: ${count}`,
