@@ -64,16 +64,37 @@ const dayMs = 24 * 3_600_000;
 /** Until the payer's own payment is over, no period is given up. */
 const payerPaysMs = 3_600_000;
 
+/** The longest that a slot is taken for a charge: a slow bank must not hold up the subscriptions of another. */
+const slotForChargeMs = 5_000;
+
 export async function runSubscriptionJob(
   deps: SubscriptionJobDeps,
   { key: [id = ''], clock, leasedUntil }: LeasedJob,
 ): Promise<void> {
+  const charges = slotOfCharges(deps.jobs);
   for (let turn = 0; turn < maxTurns; turn++) {
     const stored = await loadSubscription(deps.db, id);
     if (!stored) return;
     const now = latest(clock.now(), stored.changedAt);
-    if ((await takeTurn(deps, stored, now, leasedUntil)) === 'rest') return;
+    if ((await takeTurn({ ...deps, jobs: charges }, stored, now, leasedUntil)) === 'rest') break;
   }
+  await charges.asked();
+}
+
+/** What falls due at once reaches the bank as fast as it answers. Otherwise payers who are present would wait behind all of it. */
+function slotOfCharges({ run }: SubscriptionJobDeps['jobs']) {
+  let running: Promise<void> | undefined;
+  return {
+    run: ((...asked) => (running = run(...asked))) satisfies SubscriptionJobDeps['jobs']['run'],
+    /** The bank has been asked about what was begun, or takes long. */
+    async asked(): Promise<void> {
+      if (!running) return;
+      let timer: NodeJS.Timeout | undefined;
+      const long = new Promise<void>((resolve) => (timer = setTimeout(resolve, slotForChargeMs)));
+      await Promise.race([running, long]);
+      clearTimeout(timer);
+    },
+  };
 }
 
 async function takeTurn(
