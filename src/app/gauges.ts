@@ -1,6 +1,7 @@
 // What operators watch besides counts of requests: values that are read on each scrape of /metrics.
 import type { Banks } from '../acquiring/banks.ts';
 import { countPausedTerminals } from '../acquiring/store/banks.ts';
+import { listHeldCharges } from '../acquiring/store/held-charges.ts';
 import { countGuardedShops } from '../cards/payer-attempts.ts';
 import { openNotes } from '../acquiring/exchange-log/store/notes.ts';
 import { countStoppedBanks } from '../acquiring/exchange-log/store/watched-banks.ts';
@@ -121,6 +122,15 @@ export function addGauges(
     'mandate_banks_stopped',
     'Banks to which nothing is sent until an operator confirms, because operations seem to be lost here',
     async () => Number((await database.run(countStoppedBanks, {}))[0]?.stopped ?? 0),
+  );
+  metrics.gaugeBy(
+    'mandate_bank_charges_held_seconds',
+    'For how long a bank gets no charges of subscriptions, because too many fail there; none otherwise',
+    'bank',
+    async () =>
+      (await database.run(listHeldCharges, { now: clock.now() })).map(
+        (row) => [row.bank_id, secondsSince(row.charges_held_since, clock)] as const,
+      ),
   );
   metrics.gauge(
     'mandate_bank_contradictions',

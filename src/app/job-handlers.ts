@@ -17,6 +17,7 @@ import { runInvoiceJob } from '../invoices/worker.ts';
 import { standInFor } from '../payments/domain/bank-operations.ts';
 import { paymentOfOperation, undoOfOperation } from '../payments/domain/payment.ts';
 import { runUndoJob } from '../payments/updates/undo-job.ts';
+import { chargeHeard } from '../payments/charge-heard.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
 import { bankOfUndo } from '../payments/store/charge-undos.ts';
 import { bankOfPayment, type NewPayment } from '../payments/store/payments.ts';
@@ -114,6 +115,11 @@ export function jobHandlers({
     alternateTerminal: (payment, now) => banks.alternateTerminal(payment, standInFor(payment, now)),
     pauseTerminal: banks.pauseTerminal,
     isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
+    isHeld: ({ terminal }, now) => banks.holdsCharges(terminal.bankId, now),
+    async hearCharge(payment, answer, at) {
+      const heard = chargeHeard(payment, answer, at, clock.now());
+      if (heard) await banks.hearCharge(heard);
+    },
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
     async wakeSubscription(subscriptionId, at) {
       if (await claimToWake(database, subscriptionId, at)) run('subscription', [subscriptionId], at);

@@ -3,6 +3,7 @@
 import { latest, laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Ids } from '../ids.ts';
+import { heldChargeMs } from '../acquiring/health/charge-brake.ts';
 import { findActiveCard } from '../customers/port.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
 import {
@@ -34,6 +35,7 @@ import {
   openPeriod,
   type NewIds,
 } from './domain/commands.ts';
+import { hashOf } from './domain/day-window.ts';
 import { dutyDue } from './domain/duties/duties.ts';
 import {
   evolveAll,
@@ -124,6 +126,8 @@ async function takeTurn(
   if (!isDue) return rest(wakeTimeOf(subscription, now));
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
+  if (startsCharge(next) && (await deps.banks.holdsChargesOf(subscription.terms, now)))
+    return rest(laterBy(now, heldMs(subscription.terms.id)));
   return end((tx) => doNext(tx, stored, next, now, deps));
 }
 
@@ -140,6 +144,11 @@ async function write(
   const written = await writeFacts(tx, stored, facts, now, deps);
   if (!written) return 'versionConflict';
   return written.isPaying ? refuse('subscriptionChargePending') : accept('again');
+}
+
+/** No failure, and no attempt. What is held does not come back all at once. */
+function heldMs(subscriptionId: string): number {
+  return heldChargeMs.soonest + (hashOf(subscriptionId) % heldChargeMs.spread);
 }
 
 function startsCharge({ does }: Action): boolean {
