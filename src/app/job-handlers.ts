@@ -77,6 +77,7 @@ export function jobHandlers({
   log,
   publicUrl,
   run,
+  runToEnd,
   wake,
   subscriptions,
   emailLinks,
@@ -95,11 +96,12 @@ export function jobHandlers({
   publicUrl: () => string;
   /** Immediately runs the job of a row that a step has written as claimed. */
   run: JobRunner<JobRows>['run'];
+  runToEnd: JobRunner<JobRows>['runToEnd'];
   wake: JobRunner<JobRows>['wake'];
   /** What a charge of a subscription needs besides. */
   subscriptions: Omit<
     SubscriptionJobDeps,
-    'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'jobs' | 'transact'
+    'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'runToEnd' | 'transact'
   >;
   emailLinks: Pick<SubscriptionEmailJobDeps, 'pageUrlOf' | 'payUrlOf'>;
   exports: Pick<ExportJobDeps, 'keys' | 'sources' | 'isStopping'>;
@@ -145,7 +147,7 @@ export function jobHandlers({
       seriesId === undefined ? undefined : consents.receiptSource(db, seriesId, paid),
     mailServer,
   };
-  const chargeDeps = { cards, banks, charging, consents, publicUrl, jobs: { run } };
+  const chargeDeps = { cards, banks, charging, consents, publicUrl, runToEnd };
   const transact = openSharedTransactions(database);
   const subscriptionDeps = { db: database, transact, ...chargeDeps, ...subscriptions };
   const { merchants } = subscriptions;

@@ -52,13 +52,20 @@ import { dutiesOf, dutyFacts, heardOfAnnouncement, heldUnannounced, type DutyDep
 import type { PayerEmails } from './payer-emails.ts';
 import { wakeTimeOf, writeFacts } from './write-facts.ts';
 
-export type SubscriptionJobDeps = StartPaymentDeps &
+type JobDeps = StartPaymentDeps &
   Pick<DutyDeps, 'isAcknowledged'> & {
     readonly ids: Ids;
     readonly payerEmails: PayerEmails;
     /** Many are due at once, so they are written together. */
     readonly transact: SharedTransactions;
   };
+
+type StartCharge = StartPaymentDeps['jobs']['run'];
+
+export type SubscriptionJobDeps = Omit<JobDeps, 'jobs'> & {
+  /** Starts the job of a payment, and resolves when it has run. */
+  readonly runToEnd: (...charge: Parameters<StartCharge>) => Promise<void>;
+};
 
 /** More things that are due at once are left to the next run. */
 const maxTurns = 20;
@@ -73,7 +80,7 @@ export async function runSubscriptionJob(
   deps: SubscriptionJobDeps,
   { key: [id = ''], clock, leasedUntil }: LeasedJob,
 ): Promise<void> {
-  const charges = slotOfCharges(deps.jobs);
+  const charges = slotOfCharges(deps.runToEnd);
   for (let turn = 0; turn < maxTurns; turn++) {
     const stored = await loadSubscription(deps.db, id);
     if (!stored) return;
@@ -84,10 +91,11 @@ export async function runSubscriptionJob(
 }
 
 /** What falls due at once reaches the bank as fast as it answers. Otherwise payers who are present would wait behind all of it. */
-function slotOfCharges({ run }: SubscriptionJobDeps['jobs']) {
+function slotOfCharges(runToEnd: SubscriptionJobDeps['runToEnd']) {
   let running: Promise<void> | undefined;
+  const run: StartCharge = (...charge) => void (running = runToEnd(...charge));
   return {
-    run: ((...asked) => (running = run(...asked))) satisfies SubscriptionJobDeps['jobs']['run'],
+    run,
     /** The bank has been asked about what was begun, or takes long. */
     async asked(): Promise<void> {
       if (!running) return;
@@ -100,7 +108,7 @@ function slotOfCharges({ run }: SubscriptionJobDeps['jobs']) {
 }
 
 async function takeTurn(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   stored: StoredSubscription,
   now: Instant,
   leasedUntil: Instant,
@@ -139,7 +147,7 @@ async function write(
   stored: StoredSubscription,
   facts: readonly SubscriptionFact[],
   now: Instant,
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
 ): Promise<Turn> {
   const written = await writeFacts(tx, stored, facts, now, deps);
   if (!written) return 'versionConflict';
@@ -157,7 +165,7 @@ function startsCharge({ does }: Action): boolean {
 
 /** What others have done since the last look: the bank, the payer, and who changed the customer's cards. */
 async function heardOf(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   stored: StoredSubscription,
   acts: boolean,
   now: Instant,
@@ -180,7 +188,7 @@ async function heardOf(
 
 /** What the bank, the payer or the due date has made of the invoice of a change. */
 async function endOfChange(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
@@ -199,7 +207,7 @@ async function endOfChange(
 
 /** The payer has paid the first invoice. */
 async function heardOfStart(
-  deps: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
+  deps: Pick<JobDeps, 'db' | 'consents'>,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
@@ -214,7 +222,7 @@ async function heardOfStart(
 
 /** The payer has revoked the consent of the payment that charges follow. */
 async function heardOfConsent(
-  { db, consents }: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
+  { db, consents }: Pick<JobDeps, 'db' | 'consents'>,
   subscription: Subscription,
 ): Promise<readonly SubscriptionFact[]> {
   const { parent } = subscription;
@@ -237,7 +245,7 @@ async function heardOfCard(
 
 /** How the oldest open period has ended since the last look. */
 async function endOfOldest(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
@@ -250,7 +258,7 @@ async function endOfOldest(
 
 /** The outcome of the charge at the bank, once it is known. */
 async function factsOfCharge(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   subscription: Subscription,
   { number, charging = '', invoiceId = '' }: OpenPeriod,
   now: Instant,
@@ -260,7 +268,7 @@ async function factsOfCharge(
 }
 
 async function endingOfCharge(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   { charging, invoiceId }: { readonly charging: string; readonly invoiceId: string },
   now: Instant,
 ): Promise<ChargeEnding | undefined> {
@@ -305,7 +313,7 @@ async function doNext(
   stored: StoredSubscription,
   next: Action,
   now: Instant,
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
 ): Promise<Turn> {
   const { subscription } = stored;
   const followed = await newPolicyFor(tx, subscription, next);
@@ -368,7 +376,7 @@ async function idsFor(
   tx: Database,
   { terms: { partyId, customerId }, change, ...subscription }: Subscription,
   next: Action,
-  { ids, customers }: Pick<SubscriptionJobDeps, 'ids' | 'customers'>,
+  { ids, customers }: Pick<JobDeps, 'ids' | 'customers'>,
 ): Promise<NewIds> {
   const customer =
     startsCharge(next) && customerId !== undefined

@@ -58,6 +58,7 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
       log,
       publicUrl,
       run: (table, key, now, row) => jobs.run(table, key, now, row),
+      runToEnd: (...started) => jobs.runToEnd(...started),
       wake: () => jobs.wake(),
       exports: { keys: keyring, sources: modules.exports.sources, isStopping: () => jobs.isStopping() },
       subscriptions: subscriptionParts(ports, modules),

@@ -224,7 +224,7 @@ describe('without a mail server', () => {
     const parent = await parentOf();
     // One charge by the node that started it, and one by a node that continues after a crash.
     const charge = await charged(parent);
-    const jobs = vi.spyOn(world.service.jobs, 'run').mockResolvedValue();
+    const jobs = vi.spyOn(world.service.jobs, 'run').mockImplementation(() => {});
     const left = await charged(parent);
     jobs.mockRestore();
     world.service.clock.advance(61_000);
