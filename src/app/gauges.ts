@@ -212,6 +212,12 @@ function addSubscriptionGauges(metrics: Metrics, database: DatabasePool, clock: 
     'within',
     async () => (await due()).within,
   );
+  metrics.gaugeBy(
+    'mandate_subscriptions_due_in_hour',
+    'Subscriptions that fall due in each of the next 48 hours; those that are due now are in hour 0',
+    'hour',
+    async () => (await due()).inHour.map((count, hour) => [String(hour), count] as const),
+  );
 }
 
 /** Gauges of one scrape read together. */

@@ -56,6 +56,7 @@ type JobDeps = StartPaymentDeps &
   Pick<DutyDeps, 'isAcknowledged'> & {
     readonly ids: Ids;
     readonly payerEmails: PayerEmails;
+    readonly countCharge: (outcome: 'paid' | 'failed' | 'postponed', because: string) => void;
     /** Many are due at once, so they are written together. */
     readonly transact: SharedTransactions;
   };
@@ -134,12 +135,25 @@ async function takeTurn(
   if (!isDue) return rest(wakeTimeOf(subscription, now));
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
-  if (startsCharge(next) && (await deps.banks.holdsChargesOf(subscription.terms, now)))
+  if (startsCharge(next) && (await deps.banks.holdsChargesOf(subscription.terms, now))) {
+    deps.countCharge('postponed', 'held');
     return rest(laterBy(now, heldMs(subscription.terms.id)));
+  }
   return end((tx) => doNext(tx, stored, next, now, deps));
 }
 
 type Turn = Outcome<'again' | 'rest', 'subscriptionChargePending'> | 'versionConflict';
+
+function countCharges(
+  facts: readonly SubscriptionFact[],
+  { countCharge }: Pick<JobDeps, 'countCharge'>,
+): void {
+  for (const fact of facts) {
+    if (fact.type === 'period_paid' && fact.by === 'charge') countCharge('paid', '');
+    if (fact.type === 'charge_failed') countCharge('failed', fact.declineClass);
+    if (fact.type === 'charge_postponed') countCharge('postponed', fact.why);
+  }
+}
 
 /** Refused if a period would be given up while its payer pays. */
 async function write(
@@ -151,6 +165,7 @@ async function write(
 ): Promise<Turn> {
   const written = await writeFacts(tx, stored, facts, now, deps);
   if (!written) return 'versionConflict';
+  tx.afterCommit(() => countCharges(facts, deps));
   return written.isPaying ? refuse('subscriptionChargePending') : accept('again');
 }
 

@@ -12,9 +12,19 @@ export type ChargeHeard = {
 export type Hold = { readonly because: 'technical' | 'vague'; readonly forMs: number };
 
 const minuteMs = 60_000;
-const technical = { withinMs: minuteMs, least: 20, share: 0.3, hold: { because: 'technical', forMs: 5 * minuteMs } } as const;
+const technical = {
+  withinMs: minuteMs,
+  least: 20,
+  share: 0.3,
+  hold: { because: 'technical', forMs: 5 * minuteMs },
+} as const;
 /** No bank declines nine of ten first charges without a reason of its own, at any time of the month. */
-const vague = { withinMs: 5 * minuteMs, least: 50, share: 0.9, hold: { because: 'vague', forMs: 60 * minuteMs } } as const;
+const vague = {
+  withinMs: 5 * minuteMs,
+  least: 50,
+  share: 0.9,
+  hold: { because: 'vague', forMs: 60 * minuteMs },
+} as const;
 
 /** What is held is looked at again after this time at the soonest, and within as much again and once more. */
 export const heldChargeMs = { soonest: 5 * minuteMs, spread: 10 * minuteMs } as const;
@@ -44,7 +54,12 @@ export function openChargeBrake(nowMs: () => number) {
 }
 
 type Count = ReturnType<typeof openCount>;
-type Limit = { readonly withinMs: number; readonly least: number; readonly share: number; readonly hold: Hold };
+type Limit = {
+  readonly withinMs: number;
+  readonly least: number;
+  readonly share: number;
+  readonly hold: Hold;
+};
 
 /** One sum for each second keeps the memory constant under load. */
 function openCount(nowMs: () => number, { withinMs, least, share, hold }: Limit) {

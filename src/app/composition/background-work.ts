@@ -74,9 +74,10 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
 
 function subscriptionParts(
   { ids }: Pick<Foundation['ports'], 'ids'>,
-  { merchants, payerAttempts, payerEmails, tokens }: Modules,
+  { merchants, metrics, payerAttempts, payerEmails, tokens }: Modules,
 ) {
-  return { ids, merchants, customers, payerAttempts, payerEmails, tokens, isAcknowledged };
+  const { countCharge } = metrics;
+  return { ids, merchants, customers, payerAttempts, payerEmails, tokens, isAcknowledged, countCharge };
 }
 
 /** By a receiver of the merchant. */

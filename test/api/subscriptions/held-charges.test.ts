@@ -20,6 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+async function chargesCounted(): Promise<string[]> {
+  const { text } = await world.service.call('GET', '/metrics');
+  return text.split('\n').filter((line) => line.startsWith('mandate_subscription_charges_total{'));
+}
+
 async function heldBanks(): Promise<string[]> {
   const { text } = await world.service.call('GET', '/metrics');
   return text.split('\n').filter((line) => line.startsWith('mandate_bank_charges_held_seconds{'));
@@ -68,4 +73,10 @@ test('charges wait while a bank fails, and are made when the hold is over', asyn
   await subscriptions.settle();
   expect((await subscriptions.get(by, id)).status).toBe('active');
   expect(await heldBanks()).toEqual([]);
+  const counted = (labels: string, count: number) => `mandate_subscription_charges_total{${labels}} ${count}`;
+  expect((await chargesCounted()).toSorted()).toEqual([
+    counted('outcome="failed",because="technical"', 20),
+    counted('outcome="paid",because=""', 1),
+    counted('outcome="postponed",because="held"', 1),
+  ]);
 });
