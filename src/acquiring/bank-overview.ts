@@ -28,7 +28,7 @@ export async function bankOverviews(db: Database, now: Instant) {
   });
 }
 
-/** Of charges that Mandate begins by itself. A hold that is over says nothing. */
+/** Of charges that Mandate begins automatically. A hold that is over says nothing. */
 function heldOf(
   row: { readonly charges_held_until: Instant | null; readonly charges_held_because: string | null },
   now: Instant,

@@ -67,7 +67,7 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
     /** The bank a callback claims to come from. */
     bankNamed: (id: string) => banks.get(id),
     isStopped: (id: string) => stopped.has(id),
-    /** Until when it gets no charges that Mandate begins by itself. It may be over. */
+    /** Until when it gets no charges that Mandate begins automatically. It may be over. */
     async chargesHeldUntil(id: string): Promise<Instant | null> {
       await banks.get(id);
       return heldUntil.get(id) ?? null;

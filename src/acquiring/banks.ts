@@ -1,7 +1,8 @@
 // The banks as the service uses them: the registry, the routing of payments and payouts, and what is known of their health.
 import { epochMsOf, instantAt, type Instant } from '../clock.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
-import { openChargeBrake, type ChargeHeard, type Hold } from './health/charge-brake.ts';
+import type { ChargeHeard } from './domain/charge-heard.ts';
+import { openChargeBrake, type Hold } from './health/charge-brake.ts';
 import { holdCharges } from './store/held-charges.ts';
 import { openBankHealth, type AwayBank } from './health/bank-health.ts';
 import { openBankRegistry, type BankRegistryOptions } from './bank-registry.ts';
@@ -63,12 +64,12 @@ export function openBanks(options: BanksOptions) {
     },
     putSandboxTerminals: sandboxTerminals(db, { ...terminals, ...payouts }),
     holdsCharges,
-    /** Whether the bank of the shop gets no charges that Mandate begins by itself. */
+    /** Whether the bank of the shop gets no charges that Mandate begins automatically. */
     async holdsChargesOf(shop: ShopName, now: Instant): Promise<boolean> {
       const bankId = await routing.homeOfCharges(shop, now);
       return bankId !== undefined && holdsCharges(bankId, now);
     },
-    /** Of charges that Mandate began by itself. When too many fail, all nodes begin none at this bank for a time. */
+    /** Of charges that Mandate began automatically. When too many fail, all nodes begin none at this bank for a time. */
     async hearCharge(heard: ChargeHeard): Promise<void> {
       const hold = brake.hear(heard);
       if (!hold) return;

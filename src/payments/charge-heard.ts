@@ -1,6 +1,6 @@
-// What an answer says about the bank itself: whether charges that Mandate begins by itself fail there by a fault.
+// What an answer says about the bank itself: whether charges that Mandate begins automatically fail there by a fault.
 import type { BankResponse } from '../acquiring/domain/bank-port.ts';
-import type { ChargeHeard } from '../acquiring/health/charge-brake.ts';
+import type { ChargeHeard } from '../acquiring/domain/charge-heard.ts';
 import { epochMsOf, type Instant } from '../clock.ts';
 import { declineClassOf } from '../retry-rules/domain/rule-packs.ts';
 import type { Payment } from './domain/payment.ts';

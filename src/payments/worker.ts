@@ -10,7 +10,7 @@ import { consentOver } from '../acquiring/authorisation/domain/payment-failure.t
 import type { Bank, BankOperation, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
 import type { OperationUpdate } from '../acquiring/domain/bank-updates.ts';
 import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
-import { heldChargeMs } from '../acquiring/health/charge-brake.ts';
+import { heldChargeMs } from '../acquiring/domain/charge-heard.ts';
 import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
 import { earliest, laterBy, type Clock, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
@@ -51,9 +51,9 @@ export type PaymentJobDeps = SeriesWriteDeps & {
   readonly alternateTerminal: (payment: Payment, now: Instant) => Promise<Terminal | undefined>;
   /** For a charge without the payer that another node may have sent. */
   readonly isPaused: (payment: Payment, now: Instant) => Promise<boolean>;
-  /** Whether its bank gets no charges that Mandate begins by itself. */
+  /** Whether its bank gets no charges that Mandate begins automatically. */
   readonly isHeld: (payment: Payment, now: Instant) => Promise<boolean>;
-  /** What a bank has answered to a charge that Mandate began by itself. */
+  /** What a bank has answered to a charge that Mandate began automatically. */
   readonly hearCharge: (payment: Payment, answer: BankResponse, at: Instant) => Promise<void>;
   /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;

@@ -3,7 +3,7 @@
 import { latest, laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Ids } from '../ids.ts';
-import { heldChargeMs } from '../acquiring/health/charge-brake.ts';
+import { heldChargeMs } from '../acquiring/domain/charge-heard.ts';
 import { findActiveCard } from '../customers/port.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
 import {

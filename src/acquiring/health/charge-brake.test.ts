@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { openChargeBrake, type ChargeBrake, type ChargeHeard } from './charge-brake.ts';
+import type { ChargeHeard } from '../domain/charge-heard.ts';
+import { openChargeBrake, type ChargeBrake } from './charge-brake.ts';
 
 let nowMs: number;
 let brake: ChargeBrake;

@@ -1,13 +1,6 @@
-// When charges that Mandate begins by itself fail in such numbers that the bank or the set-up must be at fault.
+// When charges that Mandate begins automatically fail in such numbers that the bank or the set-up must be at fault.
 // Kept in memory only: each node counts what it hears itself, and the hold is of all nodes.
-
-/** `other`: approved, or declined for a reason of the card's. */
-export type ChargeHeard = {
-  readonly bankId: string;
-  readonly ended: 'technical' | 'vague' | 'other';
-  /** It repeats a declined charge, so it is more likely to be declined. */
-  readonly isRetry: boolean;
-};
+import type { ChargeHeard } from '../domain/charge-heard.ts';
 
 export type Hold = { readonly because: 'technical' | 'vague'; readonly forMs: number };
 
@@ -25,9 +18,6 @@ const vague = {
   share: 0.9,
   hold: { because: 'vague', forMs: 60 * minuteMs },
 } as const;
-
-/** What is held is looked at again after this time at the soonest, and within as much again and once more. */
-export const heldChargeMs = { soonest: 5 * minuteMs, spread: 10 * minuteMs } as const;
 
 export type ChargeBrake = ReturnType<typeof openChargeBrake>;
 

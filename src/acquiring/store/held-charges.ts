@@ -1,4 +1,4 @@
-// Banks that get no charges that Mandate begins by itself, in SQL. Every node reads the hold with the bank.
+// Banks that get no charges that Mandate begins automatically, in SQL. Every node reads the hold with the bank.
 import { statement } from '../../platform/database/statement.ts';
 
 /** No row if it is held already: the nodes that find so too agree with the first. */

@@ -617,7 +617,7 @@ test('rows that are written together are claimed again once a quarter of the slo
   gates.get(first)?.open();
   const done = () => sql('select count(*)::int as done from task where done = 1');
   await expect.poll(done).toEqual([{ done: 1 }]);
-  // A poll by itself claims none.
+  // Another poll claims none.
   const claimed = () =>
     sql('select count(*)::int as claimed from task where attempts > 0 and wake_at is not null');
   jobs.wake();

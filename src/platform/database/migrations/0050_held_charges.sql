@@ -1,4 +1,4 @@
--- Until when a bank gets no charges that Mandate begins by itself, because it declines too many.
+-- Until when a bank gets no charges that Mandate begins automatically, because it declines too many.
 alter table bank
   add column charges_held_since timestamptz,
   add column charges_held_until timestamptz,
