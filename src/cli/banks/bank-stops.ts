@@ -36,10 +36,9 @@ export async function resumeBank(id: string): Promise<void> {
     if (!(await findWatchedBank(database, id))) throw noSuchBank(id);
     return database.run(releaseCharges, { bank_id: id, now: ports.clock.now() });
   });
+  if (released.length === 0) throw new Error(`No charges are held at bank ${id}. Nothing was changed.`);
   console.log(
-    released.length > 0
-      ? `Charges of subscriptions go to bank ${id} again. Those that were held follow within 15 minutes.`
-      : `Bank ${id} holds no charges. Nothing was changed.`,
+    `Bank ${id} gets charges of subscriptions again. Those that were held follow within 15 minutes.`,
   );
 }
 
