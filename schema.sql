@@ -792,6 +792,9 @@ create table bank (
   confirmed_because text,
   is_shared boolean default false not null,
   abilities text,
+  charges_held_since timestamp with time zone,
+  charges_held_until timestamp with time zone,
+  charges_held_because text,
   constraint bank_pkey primary key (bank_id)
 );
 

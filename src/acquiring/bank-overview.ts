@@ -23,6 +23,17 @@ export async function bankOverviews(db: Database, now: Instant) {
       checkProblem: row.check_problem,
       awaySince: found?.away_since ?? null,
       awayBecause: found?.away_because ?? null,
+      ...heldOf(row, now),
     };
   });
+}
+
+/** Of charges that Mandate begins automatically. A hold that is over says nothing. */
+function heldOf(
+  row: { readonly charges_held_until: Instant | null; readonly charges_held_because: string | null },
+  now: Instant,
+) {
+  const { charges_held_until: until, charges_held_because: because } = row;
+  const isHeld = until !== null && until > now;
+  return { chargesHeldUntil: isHeld ? until : null, chargesHeldBecause: isHeld ? because : null };
 }

@@ -1,5 +1,5 @@
 // The banks by their ID: rows with encrypted secrets, whose adapters are opened on first use.
-import { epochMsOf, type Clock } from '../clock.ts';
+import { epochMsOf, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { defined } from '../defined.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
@@ -36,6 +36,7 @@ export type BankRegistry = ReturnType<typeof openBankRegistry>;
 export function openBankRegistry(options: BankRegistryOptions, health: BankHealth) {
   const { db, lookups, clock, keyring } = options;
   const stopped = new Set<string>();
+  const heldUntil = new Map<string, Instant | null>();
   const adapters = openAdapters(options, health, stopped, (id) => banks.get(id));
   const banks = ttlCache({ maxAgeMs, maxEntries: 1_000, load: bankWith });
 
@@ -45,6 +46,7 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
     if (!row) return undefined;
     if (row.is_stopped) stopped.add(id);
     else stopped.delete(id);
+    heldUntil.set(id, row.charges_held_until);
     return settingsFrom(keyring, id, row);
   }
 
@@ -65,6 +67,11 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
     /** The bank a callback claims to come from. */
     bankNamed: (id: string) => banks.get(id),
     isStopped: (id: string) => stopped.has(id),
+    /** Until when it gets no charges that Mandate begins automatically. It may be over. */
+    async chargesHeldUntil(id: string): Promise<Instant | null> {
+      await banks.get(id);
+      return heldUntil.get(id) ?? null;
+    },
     waiting: adapters.waiting,
     sendAfter: adapters.sendAfter,
     /** Adds a bank, or changes its URL and secret. */

@@ -1,6 +1,7 @@
 // What operators watch besides counts of requests: values that are read on each scrape of /metrics.
 import type { Banks } from '../acquiring/banks.ts';
 import { countPausedTerminals } from '../acquiring/store/banks.ts';
+import { listHeldCharges } from '../acquiring/store/held-charges.ts';
 import { countGuardedShops } from '../cards/payer-attempts.ts';
 import { openNotes } from '../acquiring/exchange-log/store/notes.ts';
 import { countStoppedBanks } from '../acquiring/exchange-log/store/watched-banks.ts';
@@ -135,6 +136,15 @@ function addBankGauges(metrics: Metrics, database: DatabasePool, clock: Clock, b
     'Banks to which nothing is sent until an operator confirms, because operations seem to be lost here',
     async () => Number((await database.run(countStoppedBanks, {}))[0]?.stopped ?? 0),
   );
+  metrics.gaugeBy(
+    'mandate_bank_charges_held_seconds',
+    'For how long a bank gets no charges of subscriptions, because too many fail there; none otherwise',
+    'bank',
+    async () =>
+      (await database.run(listHeldCharges, { now: clock.now() })).map(
+        (row) => [row.bank_id, secondsSince(row.charges_held_since, clock)] as const,
+      ),
+  );
 }
 
 /** What banks report on their own. */
@@ -215,6 +225,12 @@ function addSubscriptionGauges(metrics: Metrics, database: DatabasePool, clock: 
     'Subscriptions that are due now or fall due within that time: 1h, 6h, 24h or 48h',
     'within',
     async () => (await due()).within,
+  );
+  metrics.gaugeBy(
+    'mandate_subscriptions_due_in_hour',
+    'Subscriptions that fall due in each of the next 48 hours; those that are due now are in hour 0',
+    'hour',
+    async () => (await due()).inHour.map((count, hour) => [String(hour), count] as const),
   );
 }
 

@@ -17,6 +17,7 @@ import { runInvoiceJob } from '../invoices/worker.ts';
 import { standInFor } from '../payments/domain/bank-operations.ts';
 import { paymentOfOperation, undoOfOperation } from '../payments/domain/payment.ts';
 import { runUndoJob } from '../payments/updates/undo-job.ts';
+import { chargeHeard } from '../payments/charge-heard.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
 import { bankOfUndo } from '../payments/store/charge-undos.ts';
 import { bankOfPayment, type NewPayment } from '../payments/store/payments.ts';
@@ -71,11 +72,12 @@ type Deps = {
   readonly publicUrl: () => string;
   /** Immediately runs the job of a row that a step has written as claimed. */
   readonly run: JobRunner<JobRows>['run'];
+  readonly runToEnd: JobRunner<JobRows>['runToEnd'];
   readonly wake: JobRunner<JobRows>['wake'];
   /** What a charge of a subscription needs besides. */
   readonly subscriptions: Omit<
     SubscriptionJobDeps,
-    'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'jobs' | 'transact'
+    'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'runToEnd' | 'transact'
   >;
   readonly emailLinks: Pick<SubscriptionAuthorDeps, 'pageUrlOf' | 'payUrlOf'>;
   readonly exports: Pick<ExportJobDeps, 'keys' | 'sources' | 'isStopping'>;
@@ -151,6 +153,11 @@ function paymentJobDeps({ database, clock, banks, publicUrl, run, wake, ...deps 
     alternateTerminal: (payment, now) => banks.alternateTerminal(payment, standInFor(payment, now)),
     pauseTerminal: banks.pauseTerminal,
     isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
+    isHeld: ({ terminal }, now) => banks.holdsCharges(terminal.bankId, now),
+    async hearCharge(payment, answer, at) {
+      const heard = chargeHeard(payment, answer, at, clock.now());
+      if (heard) await banks.hearCharge(heard);
+    },
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
     async wakeSubscription(subscriptionId, at) {
       if (await claimToWake(database, subscriptionId, at)) run('subscription', [subscriptionId], at);
@@ -203,10 +210,10 @@ function emailJobDeps({ database: db, mailServer, receipts, consents, ...deps }:
   };
 }
 
-function subscriptionJobDeps({ database: db, run, subscriptions, ...deps }: Deps): SubscriptionJobDeps {
-  const { cards, banks, charging, consents, publicUrl } = deps;
+function subscriptionJobDeps({ database: db, subscriptions, ...deps }: Deps): SubscriptionJobDeps {
+  const { cards, banks, charging, consents, publicUrl, runToEnd } = deps;
   const transact = openSharedTransactions(db);
-  return { db, transact, cards, banks, charging, consents, publicUrl, jobs: { run }, ...subscriptions };
+  return { db, transact, cards, banks, charging, consents, publicUrl, runToEnd, ...subscriptions };
 }
 
 /** The job that a bank operation belongs to. */

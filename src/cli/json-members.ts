@@ -27,6 +27,8 @@ const arrays = {
     'checkProblem',
     'awaySince',
     'awayBecause',
+    'chargesHeldUntil',
+    'chargesHeldBecause',
   ],
   'bank waiting': ['bankId', 'operationId', 'what', 'notedAt', 'state'],
   'bindings refunds': [

@@ -7,14 +7,15 @@ import {
 } from '../acquiring/authorisation/job.ts';
 import { isUndecided } from '../acquiring/authorisation/domain/challenge.ts';
 import { consentOver } from '../acquiring/authorisation/domain/payment-failure.ts';
-import type { Bank, BankOperation, Terminal } from '../acquiring/domain/bank-port.ts';
+import type { Bank, BankOperation, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
 import type { OperationUpdate } from '../acquiring/domain/bank-updates.ts';
 import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
+import { heldChargeMs } from '../acquiring/domain/charge-heard.ts';
 import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
 import { earliest, laterBy, type Clock, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Job } from '../platform/jobs/job-table.ts';
+import { NoPlaceNow, type Job } from '../platform/jobs/job-table.ts';
 import type { Logger } from '../platform/log.ts';
 import type { PayerEmail } from '../emails/domain/payer-email.ts';
 import {
@@ -50,6 +51,10 @@ export type PaymentJobDeps = SeriesWriteDeps & {
   readonly alternateTerminal: (payment: Payment, now: Instant) => Promise<Terminal | undefined>;
   /** For a charge without the payer that another node may have sent. */
   readonly isPaused: (payment: Payment, now: Instant) => Promise<boolean>;
+  /** Whether its bank gets no charges that Mandate begins automatically. */
+  readonly isHeld: (payment: Payment, now: Instant) => Promise<boolean>;
+  /** What a bank has answered to a charge that Mandate began automatically. */
+  readonly hearCharge: (payment: Payment, answer: BankResponse, at: Instant) => Promise<void>;
   /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
   /** A payment for a subscription has ended. If this is lost, the subscription looks later. */
@@ -152,6 +157,8 @@ function authorising(deps: JobDeps, { payment, created }: Loaded, operation: Ban
       if (await charging.canNeverCharge(db, payer.seriesId, now))
         return { events: [[{ type: 'payment_reversal_started', failure: consentOver }]] };
       if (await deps.isPaused(payment, now)) throw new OutcomeUnknown('the terminal is paused');
+      if (payer.subscriptionId !== undefined && (await deps.isHeld(payment, now)))
+        throw new NoPlaceNow('the charges of the bank are held', heldChargeMs.soonest);
       return undefined;
     },
   };
@@ -169,6 +176,9 @@ async function interpretHeard(
   payment: Payment,
   heard: Heard<Loaded>,
 ): Promise<Exclude<Interpretation, { inquire: unknown }>> {
+  const { seriesId, subscriptionId } = { seriesId: undefined, ...payment.payer };
+  if (seriesId !== undefined && subscriptionId !== undefined)
+    await deps.hearCharge(payment, heard.answer, heard.at);
   const meaning = interpret(payment, heard.answer, heard.at);
   if ('unknown' in meaning && 'seriesId' in payment.payer && isUnseen(heard))
     await storeUnsent(deps.db, payment, heard.attempt, 'turnedAway' in heard.answer);

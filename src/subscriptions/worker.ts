@@ -4,6 +4,7 @@ import { latest, laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Ids } from '../ids.ts';
 import { findActiveCard, whoRevokedLast } from '../customers/port.ts';
+import { heldChargeMs } from '../acquiring/domain/charge-heard.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
 import {
   chargeInvoice,
@@ -34,6 +35,7 @@ import {
   openPeriod,
   type NewIds,
 } from './domain/commands.ts';
+import { hashOf } from './domain/day-window.ts';
 import { dutyDue } from './domain/duties/duties.ts';
 import {
   evolveAll,
@@ -51,13 +53,21 @@ import type { PayerEmails } from './payer-emails.ts';
 import { wakeTimeOf } from './domain/wake-time.ts';
 import { writeFacts } from './write-facts.ts';
 
-export type SubscriptionJobDeps = StartPaymentDeps &
+type JobDeps = StartPaymentDeps &
   Pick<DutyDeps, 'isAcknowledged'> & {
     readonly ids: Ids;
     readonly payerEmails: PayerEmails;
+    readonly countCharge: (outcome: 'paid' | 'failed' | 'postponed', because: string) => void;
     /** Many are due at once, so they are written together. */
     readonly transact: SharedTransactions;
   };
+
+type StartCharge = StartPaymentDeps['jobs']['run'];
+
+export type SubscriptionJobDeps = Omit<JobDeps, 'jobs'> & {
+  /** Starts the job of a payment, and resolves when it has run. */
+  readonly runToEnd: (...charge: Parameters<StartCharge>) => Promise<void>;
+};
 
 /** More things that are due at once are left to the next run. */
 const maxTurns = 20;
@@ -65,20 +75,42 @@ const dayMs = 24 * 3_600_000;
 /** Until the payer's own payment is over, no period is given up. */
 const payerPaysMs = 3_600_000;
 
+/** The longest that a slot is taken for a charge: a slow bank must not hold up the subscriptions of another. */
+const slotForChargeMs = 5_000;
+
 export async function runSubscriptionJob(
   deps: SubscriptionJobDeps,
   { key: [id = ''], clock, leasedUntil }: LeasedJob,
 ): Promise<void> {
+  const charges = slotOfCharges(deps.runToEnd);
   for (let turn = 0; turn < maxTurns; turn++) {
     const stored = await loadSubscription(deps.db, id);
     if (!stored) return;
     const now = latest(clock.now(), stored.changedAt);
-    if ((await takeTurn(deps, stored, now, leasedUntil)) === 'rest') return;
+    if ((await takeTurn({ ...deps, jobs: charges }, stored, now, leasedUntil)) === 'rest') break;
   }
+  await charges.asked();
+}
+
+/** What falls due at once reaches the bank as fast as it answers. Otherwise payers who are present would wait behind all of it. */
+function slotOfCharges(runToEnd: SubscriptionJobDeps['runToEnd']) {
+  let running: Promise<void> | undefined;
+  const run: StartCharge = (...charge) => void (running = runToEnd(...charge));
+  return {
+    run,
+    /** The bank has been asked about what was begun, or takes long. */
+    async asked(): Promise<void> {
+      if (!running) return;
+      let timer: NodeJS.Timeout | undefined;
+      const long = new Promise<void>((resolve) => (timer = setTimeout(resolve, slotForChargeMs)));
+      await Promise.race([running, long]);
+      clearTimeout(timer);
+    },
+  };
 }
 
 async function takeTurn(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   stored: StoredSubscription,
   now: Instant,
   leasedUntil: Instant,
@@ -104,10 +136,25 @@ async function takeTurn(
   if (!isDue) return rest(wakeTimeOf(subscription, now));
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
+  if (startsCharge(next) && (await deps.banks.holdsChargesOf(subscription.terms, now))) {
+    deps.countCharge('postponed', 'held');
+    return rest(laterBy(now, heldMs(subscription.terms.id)));
+  }
   return end((tx) => doNext(tx, stored, next, now, deps));
 }
 
 type Turn = Outcome<'again' | 'rest', 'subscriptionChargePending'> | 'versionConflict';
+
+function countCharges(
+  facts: readonly SubscriptionFact[],
+  { countCharge }: Pick<JobDeps, 'countCharge'>,
+): void {
+  for (const fact of facts) {
+    if (fact.type === 'period_paid' && fact.by === 'charge') countCharge('paid', '');
+    if (fact.type === 'charge_failed') countCharge('failed', fact.declineClass);
+    if (fact.type === 'charge_postponed') countCharge('postponed', fact.why);
+  }
+}
 
 /** Refused if a period would be given up while its payer pays. */
 async function write(
@@ -115,11 +162,17 @@ async function write(
   stored: StoredSubscription,
   facts: readonly SubscriptionFact[],
   now: Instant,
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
 ): Promise<Turn> {
   const written = await writeFacts(tx, stored, facts, now, deps);
   if (!written) return 'versionConflict';
+  tx.afterCommit(() => countCharges(facts, deps));
   return written.isPaying ? refuse('subscriptionChargePending') : accept('again');
+}
+
+/** No failure, and no attempt. What is held does not come back all at once. */
+function heldMs(subscriptionId: string): number {
+  return heldChargeMs.soonest + (hashOf(subscriptionId) % heldChargeMs.spread);
 }
 
 function startsCharge({ does }: Action): boolean {
@@ -128,7 +181,7 @@ function startsCharge({ does }: Action): boolean {
 
 /** What others have done since the last look: the bank, the payer, and who changed the customer's cards. */
 async function heardOf(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   stored: StoredSubscription,
   acts: boolean,
   now: Instant,
@@ -151,7 +204,7 @@ async function heardOf(
 
 /** What the bank, the payer or the due date has made of the invoice of a change. */
 async function endOfChange(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
@@ -170,7 +223,7 @@ async function endOfChange(
 
 /** The payer has paid the first invoice. */
 async function heardOfStart(
-  deps: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
+  deps: Pick<JobDeps, 'db' | 'consents'>,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
@@ -185,7 +238,7 @@ async function heardOfStart(
 
 /** The consent of the payment that charges follow was revoked. */
 async function heardOfConsent(
-  { db, consents }: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
+  { db, consents }: Pick<JobDeps, 'db' | 'consents'>,
   subscription: Subscription,
 ): Promise<readonly SubscriptionFact[]> {
   const { parent } = subscription;
@@ -209,7 +262,7 @@ async function heardOfCard(
 
 /** How the oldest open period has ended since the last look. */
 async function endOfOldest(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
@@ -222,7 +275,7 @@ async function endOfOldest(
 
 /** The outcome of the charge at the bank, once it is known. */
 async function factsOfCharge(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   subscription: Subscription,
   { number, charging = '', invoiceId = '' }: OpenPeriod,
   now: Instant,
@@ -232,7 +285,7 @@ async function factsOfCharge(
 }
 
 async function endingOfCharge(
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
   { charging, invoiceId }: { readonly charging: string; readonly invoiceId: string },
   now: Instant,
 ): Promise<ChargeEnding | undefined> {
@@ -277,7 +330,7 @@ async function doNext(
   stored: StoredSubscription,
   next: Action,
   now: Instant,
-  deps: SubscriptionJobDeps,
+  deps: JobDeps,
 ): Promise<Turn> {
   const { subscription } = stored;
   const followed = await newPolicyFor(tx, subscription, next);
@@ -342,7 +395,7 @@ async function idsFor(
   tx: Database,
   { terms: { partyId, customerId }, change, ...subscription }: Subscription,
   next: Action,
-  { ids, customers }: Pick<SubscriptionJobDeps, 'ids' | 'customers'>,
+  { ids, customers }: Pick<JobDeps, 'ids' | 'customers'>,
 ): Promise<NewIds> {
   const customer =
     startsCharge(next) && customerId !== undefined

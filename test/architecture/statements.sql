@@ -1019,8 +1019,8 @@ claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 32 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
@@ -1035,8 +1035,8 @@ claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_1
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 1 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
@@ -1051,8 +1051,8 @@ claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_2
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 2 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
@@ -1067,8 +1067,8 @@ claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_3
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 3 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
@@ -1083,8 +1083,8 @@ claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_4
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
@@ -1099,8 +1099,8 @@ claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_8
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
-where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($2::json)))
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') as slot_group from payment
+where wake_at <= (select $1::timestamptz) and (json_array_length($2::json) = 0 or coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') not in (select json_array_elements_text($2::json)))
 order by wake_at limit 8 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
@@ -1115,8 +1115,8 @@ claimed.wake_at as leased_until, clocked.slot_group;
 
 -- claim_due_payment_of_party
 with due as (
-select invoice_id, payment_id, party_id, wake_at as due_at, coalesce(terms -> 'terminal' ->> 'bankId', '') as slot_group from payment
-where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce(terms -> 'terminal' ->> 'bankId', '') not in (select json_array_elements_text($3::json)))
+select invoice_id, payment_id, party_id, wake_at as due_at, coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') as slot_group from payment
+where wake_at <= $1::timestamptz and party_id = $2::text and (json_array_length($3::json) = 0 or coalesce((terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end, '') not in (select json_array_elements_text($3::json)))
 order by wake_at limit $4::int4 for update skip locked
 ), clocked as (
 select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
@@ -1889,11 +1889,9 @@ set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = exclu
 where copy.* is distinct from excluded.*;
 
 -- count_due_subscriptions
-select min(wake_at) filter (where wake_at <= $1::timestamptz) as oldest,
-count(*) filter (where wake_at <= $1::timestamptz + interval '1 hour') as in_1,
-count(*) filter (where wake_at <= $1::timestamptz + interval '6 hours') as in_6,
-count(*) filter (where wake_at <= $1::timestamptz + interval '24 hours') as in_24, count(*) as in_48
-from subscription where wake_at <= $1::timestamptz + interval '48 hours';
+select greatest(ceil(extract(epoch from wake_at - $1::timestamptz) / 3600)::int - 1, 0) as hour, count(*) as due,
+min(wake_at) filter (where wake_at <= $1::timestamptz) as oldest
+from subscription where wake_at <= $1::timestamptz + interval '48 hours' group by 1 order by 1;
 
 -- count_limits_reset
 update limits_reset set resets = resets + 1;
@@ -3235,6 +3233,10 @@ wake_at = case when wake_at = $1::timestamptz then wake_at else $2::timestamptz 
 attempts = case when wake_at = $1::timestamptz then attempts else 2 end
 where withdrawal_id = $3::text and version = $4::int4 and sends = $5::int4 and status = 'sending';
 
+-- hold_charges_of_bank
+update bank set charges_held_since = $1::timestamptz, charges_held_until = $2::timestamptz, charges_held_because = $3::text
+where bank_id = $4::text and (charges_held_until is null or charges_held_until <= $1::timestamptz) returning bank_id;
+
 -- insert_api_key
 insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);
 
@@ -3688,10 +3690,14 @@ select bank_id, away_since, away_because from bank where away_seen_at > $1::time
 
 -- list_banks
 select bank_id, url, created_at, is_shared, stopped_at, stopped_because, checked_at, check_problem,
+charges_held_until, charges_held_because,
 (select count(*) from terminal where terminal.bank_id = bank.bank_id and retired_at is null)
 + (select count(*) from payout_terminal as paying
 where paying.bank_id = bank.bank_id and retired_at is null) as terminals
 from bank order by bank_id;
+
+-- list_banks_with_held_charges
+select bank_id, charges_held_since from bank where charges_held_until > $1::timestamptz;
 
 -- list_console_sessions
 select session_id, party_id, is_operator, made_by, created_at, opened_at, seen_at, ended_at
@@ -4223,7 +4229,7 @@ from json_to_recordset($1::json) as asked (asker int4, key_id text)
 cross join lateral (select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = asked.key_id offset 0) as found;
 
 -- read_bank
-select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped,
+select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped, charges_held_until,
 case when starts_with(abilities, url || ' ') then substr(abilities, length(url) + 2) end as abilities
 from bank where bank_id = $1::text;
 
@@ -5284,6 +5290,10 @@ set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = exc
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
 select version, record_journal(changed.invoice_id, $8::text, changed.changed_at, $9::json) as journal from changed;
+
+-- release_charges_of_bank
+update bank set charges_held_since = null, charges_held_until = null, charges_held_because = null
+where bank_id = $1::text and charges_held_until > $2::timestamptz returning bank_id;
 
 -- release_subscription_key
 delete from subscription_key where party_id = $1::text and owner_id = $2::text and unique_key = $3::text and subscription_id = $4::text;

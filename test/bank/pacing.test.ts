@@ -77,6 +77,26 @@ test('what a bank does not take yet is sent when an answer makes place for it', 
   expect(asked.map(({ target }) => target)).toEqual(['/operations/a', '/operations/b']);
 });
 
+test('a herd of charges without the payer leaves place for a payer, and a repeated one goes after it', async () => {
+  const { bank, asked } = start('{"atOnce":4,"resubmission":true}');
+  const alone = (operationId: string, more: object = {}) => {
+    const initiation = { by: 'merchant', reason: 'recurring', ...more } as const;
+    return bank.send({ ...charge(operationId), initiation } as BankOperation);
+  };
+  const herd = [alone('a'), alone('b'), alone('c'), alone('repeat', { resubmission: true }), alone('d')];
+  await expect.poll(() => bank.waiting()).toBe(2);
+  const payer = bank.send(charge('payer'));
+  await expect.poll(() => asked.length).toBe(4);
+  const ids = () => asked.map(({ target }) => target.slice(target.lastIndexOf('/') + 1));
+  expect(ids()).toEqual(['a', 'b', 'c', 'payer']);
+  for (let number = 0; number < 6; number++) {
+    await expect.poll(() => asked.length).toBeGreaterThan(number);
+    asked[number]?.answer(approvalOf(asked[number]?.target ?? ''));
+  }
+  await Promise.all([payer, ...herd]);
+  expect(ids()).toEqual(['a', 'b', 'c', 'payer', 'd', 'repeat']);
+});
+
 test('an answer that never comes makes place too', async () => {
   const { bank, asked } = start('{"atOnce":1}');
   const first = bank.send(charge('a'));

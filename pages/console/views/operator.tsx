@@ -18,6 +18,8 @@ type Bank = {
   readonly checkProblem: string | null;
   readonly awaySince: string | null;
   readonly awayBecause: string | null;
+  readonly chargesHeldUntil: string | null;
+  readonly chargesHeldBecause: 'technical' | 'vague' | null;
 };
 
 export function Jobs() {
@@ -106,6 +108,7 @@ export function Banks() {
               columns={[
                 { head: words.bank, cell: ({ bankId }) => bankId },
                 { head: words.reachable, cell: (bank) => <Reachable bank={bank} /> },
+                { head: words.charges, cell: chargesText },
                 { head: words.report, cell: reportText },
                 { head: words.terminals, cell: ({ terminals }) => terminals, isMinor: true, isNumber: true },
                 { head: words.address, cell: ({ url }) => url, isMinor: true },
@@ -126,6 +129,13 @@ function Reachable({ bank: { awaySince, awayBecause } }: { readonly bank: Bank }
       <Status of="away" /> <span class="soft">{since}</span>
     </>
   );
+}
+
+/** Those that Mandate begins by itself. */
+function chargesText({ chargesHeldUntil: until, chargesHeldBecause: because }: Bank): string {
+  const { banks: words } = say();
+  if (until === null || because === null) return words.chargesGo;
+  return fill(words.chargesHeld, { time: timeText(until), why: words.heldBecause[because] });
 }
 
 function reportText({ stoppedAt, stoppedBecause, checkProblem, isShared, checkedAt }: Bank): string {

@@ -37,6 +37,10 @@ export function openChargeRouting(
       const row = notAway([home]) ?? notAway(await takingIdsOf(home.bank_id, open)) ?? home;
       return accept(terminalFrom(row));
     },
+    /** The bank of most charges without the payer: that of the first terminal that is not paused. */
+    async homeOfCharges(shop: ShopName, now: Instant): Promise<string | undefined> {
+      return notPaused(await terminals.inUse(shop), now)[0]?.bank_id;
+    },
     /** Undefined when all banks of the shop are unreachable. */
     async alternateTerminal(shop: ShopName, { terminal, chargedAt, idsOf, heldAt, wanted }: StandIn = {}) {
       const all = await terminals.inUse(shop);

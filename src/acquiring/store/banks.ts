@@ -162,9 +162,10 @@ export const readBank = statement({
     secret_ciphertext: 'bytea',
     key_version: 'int4',
     is_stopped: 'bool',
+    charges_held_until: 'timestamptz?',
     abilities: 'text?',
   },
-  text: `select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped,
+  text: `select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped, charges_held_until,
            case when starts_with(abilities, url || ' ') then substr(abilities, length(url) + 2) end as abilities
          from bank where bank_id = :bank_id`,
 });
@@ -194,9 +195,12 @@ export const listBanks = statement({
     stopped_because: 'text?',
     checked_at: 'timestamptz?',
     check_problem: 'text?',
+    charges_held_until: 'timestamptz?',
+    charges_held_because: 'text?',
     terminals: 'int8',
   },
   text: `select bank_id, url, created_at, is_shared, stopped_at, stopped_because, checked_at, check_problem,
+                charges_held_until, charges_held_because,
                 (select count(*) from terminal where terminal.bank_id = bank.bank_id and retired_at is null)
                 + (select count(*) from payout_terminal as paying
                    where paying.bank_id = bank.bank_id and retired_at is null) as terminals

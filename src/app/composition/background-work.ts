@@ -58,6 +58,7 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
       log,
       publicUrl,
       run: (table, key, now, row) => jobs.run(table, key, now, row),
+      runToEnd: (...started) => jobs.runToEnd(...started),
       wake: () => jobs.wake(),
       exports: { keys: keyring, sources: modules.exports.sources, isStopping: () => jobs.isStopping() },
       subscriptions: subscriptionParts(ports, modules),
@@ -73,9 +74,10 @@ export function openBackgroundWork(foundation: Foundation, modules: Modules, pub
 
 function subscriptionParts(
   { ids }: Pick<Foundation['ports'], 'ids'>,
-  { merchants, payerAttempts, payerEmails, tokens }: Modules,
+  { merchants, metrics, payerAttempts, payerEmails, tokens }: Modules,
 ) {
-  return { ids, merchants, customers, payerAttempts, payerEmails, tokens, isAcknowledged };
+  const { countCharge } = metrics;
+  return { ids, merchants, customers, payerAttempts, payerEmails, tokens, isAcknowledged, countCharge };
 }
 
 /** By a receiver of the merchant. */

@@ -48,6 +48,7 @@ export function openServiceBanks(
         { bank: bankId, since: instantAt(sinceMs), because },
         is === 'away' ? 'bank away' : 'bank back',
       ),
+    onHeld: (bank, because, until) => log.error({ bank, because, until }, 'charges held'),
     onPaused: ({ id, bankId }, { operationId, network, code }, until) =>
       log.error(
         { terminal: id, bank: bankId, operation: operationId, network, code, until },

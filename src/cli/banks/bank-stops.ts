@@ -1,4 +1,4 @@
-// mandate bank confirm, share, contradictions, waiting: what an operator decides about what a bank's report and updates say.
+// mandate bank confirm, resume, share, contradictions, waiting: what an operator decides about what a bank's report and updates say.
 import { findExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import { contradictions, waitingNotes, type NoteRow } from '../../acquiring/exchange-log/store/notes.ts';
 import {
@@ -6,6 +6,7 @@ import {
   storeConfirmation,
   storeSharing,
 } from '../../acquiring/exchange-log/store/watched-banks.ts';
+import { releaseCharges } from '../../acquiring/store/held-charges.ts';
 import { endOfReport } from '../../acquiring/exchange-log/witness.ts';
 import { buildService } from '../../app/compose.ts';
 import { printTable, withFoundation } from '../foundation.ts';
@@ -28,6 +29,17 @@ export async function confirmBank(id: string, { reason }: { reason: string }): P
     }
   });
   console.log(`Confirmed bank ${id} up to line ${last} of its report. Every node uses it within a second.`);
+}
+
+export async function resumeBank(id: string): Promise<void> {
+  const released = await withFoundation(async ({ database, ports }) => {
+    if (!(await findWatchedBank(database, id))) throw noSuchBank(id);
+    return database.run(releaseCharges, { bank_id: id, now: ports.clock.now() });
+  });
+  if (released.length === 0) throw new Error(`No charges are held at bank ${id}. Nothing was changed.`);
+  console.log(
+    `Bank ${id} gets charges of subscriptions again. Those that were held follow within 15 minutes.`,
+  );
 }
 
 export async function shareBank(id: string, { end }: { end?: true }): Promise<void> {

@@ -7,7 +7,8 @@ import { epochMsOf, laterBy, systemClock } from '../../clock.ts';
 import { openAwayReport } from '../../acquiring/health/away-report.ts';
 import { temporaryFolder } from '../../../test/support/database/test-cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
-import { listContradictions, listWaiting } from './bank-stops.ts';
+import { holdCharges } from '../../acquiring/store/held-charges.ts';
+import { listContradictions, listWaiting, resumeBank } from './bank-stops.ts';
 import { addBank, changeBank, checkBank, listAllBanks, removeBank } from './banks.ts';
 import { createParty, createShop, listAllParties, setParty } from '../merchants/merchants.ts';
 import {
@@ -180,6 +181,29 @@ describe('a bank', () => {
     await removeBank('ONE');
     await listAllBanks({});
     expect(printed.at(-1)).toContain('No bank yet');
+  });
+
+  test('shows until when and why its charges are held, and gets them again after a resume', async () => {
+    await add('A');
+    await expect(resumeBank('A')).rejects.toThrow('No charges are held at bank A.');
+    await expect(resumeBank('B')).rejects.toThrow('Bank B not found.');
+    const hold = (until: string) =>
+      db.database.run(holdCharges, {
+        bank_id: 'A',
+        now: systemClock.now(),
+        until: until as Instant,
+        because: 'vague',
+      });
+    expect(await hold('2999-01-01T00:00:00.000000Z')).toHaveLength(1);
+    // A second node finds the same.
+    expect(await hold('2999-02-01T00:00:00.000000Z')).toEqual([]);
+    await listAllBanks({});
+    expect(printed.at(-1)).toBe(
+      'Bank A gets no charges of subscriptions until 2999-01-01T00:00:00Z (vague).',
+    );
+    await resumeBank('A');
+    await listAllBanks({ json: true });
+    expect(json()).toMatchObject([{ chargesHeldUntil: null, chargesHeldBecause: null }]);
   });
 });
 

@@ -73,7 +73,11 @@ export async function listAllBanks(options: { json?: true }): Promise<void> {
       bank.awaySince ? `${bank.awaySince.slice(0, 19)} (${bank.awayBecause})` : '',
     ]),
   );
-  for (const { bankId, stoppedAt, stoppedBecause } of banks) {
+  for (const { bankId, stoppedAt, stoppedBecause, chargesHeldUntil, chargesHeldBecause } of banks) {
+    if (chargesHeldUntil !== null)
+      console.log(
+        `Bank ${bankId} gets no charges of subscriptions until ${chargesHeldUntil.slice(0, 19)}Z (${chargesHeldBecause}).`,
+      );
     if (stoppedAt !== null) console.log(`Bank ${bankId} is stopped since ${stoppedAt}: ${stoppedBecause}.`);
   }
 }

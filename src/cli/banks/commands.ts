@@ -86,6 +86,15 @@ function addBankStops(bank: MandateCommand): void {
     .requiredOption('--reason <text>', 'who decides so, and why')
     .action(async (id: string, options) => (await import('./bank-stops.ts')).confirmBank(id, options));
   bank
+    .subcommand('resume', {
+      summary: 'Let a bank have charges of subscriptions again',
+      details:
+        'They are held for a time when too many fail at the bank. Payers who are present are never held.',
+      examples: ['mandate bank resume ACME'],
+    })
+    .argument('<bankID>', 'an ID from mandate bank list')
+    .action(async (id: string) => (await import('./bank-stops.ts')).resumeBank(id));
+  bank
     .subcommand('share', {
       summary: 'Say whether others use the account at a bank',
       details:

@@ -82,8 +82,9 @@ const readUsedAuthentication = statement({
 /** By whichever case the merchant writes it in. */
 const nameOf = (dsTransId: string) => dsTransId.toLowerCase();
 
-/** Its jobs wait for this bank. */
-export const bankOfPayment = "terms -> 'terminal' ->> 'bankId'";
+/** Its jobs wait for this bank. Charges without the payer have slots of their own, so that none of a payer waits for them. */
+export const bankOfPayment =
+  "(terms -> 'terminal' ->> 'bankId') || case when terms -> 'payer' ->> 'seriesId' is null then '' else ' without payer' end";
 
 export async function isAuthenticationUsed(
   db: Database,

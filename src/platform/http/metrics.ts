@@ -10,6 +10,7 @@ export type Metrics = {
   countJobRun(job: string, outcome: JobOutcome): void;
   observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
   countMisconfigured(bank: string): void;
+  countCharge(outcome: 'paid' | 'failed' | 'postponed', because: string): void;
   countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
   /** A value that is read on each scrape. Of several workers the largest is shown, as all read the same database, or the sum. */
   gauge(name: string, help: string, read: () => number | Promise<number>, ofWorkers?: 'max' | 'sum'): void;
@@ -80,6 +81,12 @@ export function openMetrics(
     labelNames: ['bank'],
     registers: [registry],
   });
+  const charges = new Counter({
+    name: 'mandate_subscription_charges_total',
+    help: 'Charges of subscriptions that ended on this node: paid, failed by the class of the decline, or postponed by their cause',
+    labelNames: ['outcome', 'because'],
+    registers: [registry],
+  });
   const deliveries = new Counter({
     name: 'mandate_webhook_deliveries_total',
     help: 'Delivery attempts to webhooks on this node, by outcome',
@@ -104,6 +111,7 @@ export function openMetrics(
     observeRequest: (operation, status, seconds) => requestsOf(operation, status).observe(seconds),
     countJobRun: (job, outcome) => jobRuns.labels(job, outcome).inc(),
     countMisconfigured: (bank) => misconfigured.labels(bank).inc(),
+    countCharge: (outcome, because) => charges.labels(outcome, because).inc(),
     countDelivery: (outcome) => deliveries.labels(outcome).inc(),
     gauge(name, help, read, aggregator = 'max') {
       const gauge: Gauge = new Gauge({

@@ -44,7 +44,7 @@ async function finish(id: string): Promise<void> {
 
 function node(
   step: (id: string, now: Instant, leaseMoved: LeasedJob['leaseMoved']) => Promise<void> = finish,
-  limit: { maxConcurrency?: number } = {},
+  limit: { maxConcurrency?: number; writtenTogether?: number } = {},
 ): TaskRunner {
   const jobs = openJobRunner({
     db: db.database,
@@ -597,6 +597,37 @@ describe('a table with limited concurrency', () => {
     expect(now.peak).toBeLessThanOrEqual(4);
     expect(await sql('select count(*)::int as done from task where done = 1')).toEqual([{ done: 8 }]);
   });
+});
+
+test('rows that are written together are claimed again once a quarter of the slots is free', async () => {
+  for (let number = 0; number < 12; number++) await addTask(`task ${number}`, clock.now());
+  const begun: string[] = [];
+  const gates = new Map(Array.from({ length: 12 }, (_, number) => [`task ${number}`, gate()]));
+  const jobs = node(
+    async (id) => {
+      begun.push(id);
+      await gates.get(id)?.pass();
+      await finish(id);
+    },
+    { writtenTogether: 8 },
+  );
+  jobs.wake();
+  await expect.poll(() => begun.length).toBe(8);
+  const [first = '', second = '', ...others] = begun;
+  gates.get(first)?.open();
+  const done = () => sql('select count(*)::int as done from task where done = 1');
+  await expect.poll(done).toEqual([{ done: 1 }]);
+  // Another poll claims none.
+  const claimed = () =>
+    sql('select count(*)::int as claimed from task where attempts > 0 and wake_at is not null');
+  jobs.wake();
+  expect(await claimed()).toEqual([{ claimed: 7 }]);
+  gates.get(second)?.open();
+  await expect.poll(() => begun.length).toBe(10);
+  for (const id of [...others, ...begun]) gates.get(id)?.open();
+  for (const each of gates.values()) each.open();
+  await jobs.whenIdle();
+  expect(await sql('select count(*)::int as done from task where done = 1')).toEqual([{ done: 12 }]);
 });
 
 describe('a table with groups', () => {

@@ -33,6 +33,8 @@ export type JobRunner<Rows = object> = Pick<Loop, 'attend' | 'whenIdle' | 'isSto
     now: Instant,
     row?: Rows[Table],
   ): void;
+  /** The same, and resolves when it has run. */
+  runToEnd(...started: Parameters<JobRunner<Rows>['run']>): Promise<void>;
   /** Runs one row's job now, whenever it is due: something outside may have changed. */
   expedite(table: string, key: readonly string[]): Promise<void>;
   /** Moves a party's time to an instant and runs everything that falls due on the way, in order. */
@@ -76,6 +78,12 @@ export function openJobRunner<Rows extends object>({
     loop.wake();
   }
 
+  const runToEnd: JobRunner<Rows>['runToEnd'] = async (name, key, now, row) => {
+    if (loop.isStopping()) return; // another node claims it when the lease expires
+    const { step } = handlers[name];
+    await tableOf(name)?.start(key, now, (job) => step({ ...job, row: row as Rows[typeof name] }));
+  };
+
   async function poll(): Promise<void> {
     const polled = tables.filter(({ name }) => requested.has(name));
     requested.clear();
@@ -97,11 +105,8 @@ export function openJobRunner<Rows extends object>({
       wake();
     },
     wake,
-    run(name, key, now, row) {
-      if (loop.isStopping()) return; // another node claims it when the lease expires
-      const { step } = handlers[name];
-      tableOf(name)?.start(key, now, (job) => step({ ...job, row }));
-    },
+    run: (...started) => void runToEnd(...started),
+    runToEnd,
     async expedite(kind, key) {
       const table = tableOf(kind);
       if (!table) return;

@@ -82,7 +82,15 @@ export function openJobTable(
   const { db, clock, loop } = deps;
   const sql = dueStatements(name, keys, group);
   const table = { ...deps, name, sql };
-  const slots = openSlots(maxConcurrency ?? writtenTogether ?? usualConcurrency, loop, requestPoll);
+  const slots = openSlots(
+    {
+      max: maxConcurrency ?? writtenTogether ?? usualConcurrency,
+      // Of rows that are written together, a few are not worth a claim and a transaction.
+      least: writtenTogether === undefined ? 1 : Math.floor(writtenTogether / 4),
+    },
+    loop,
+    requestPoll,
+  );
 
   function runClaimed({ key, attempts, offset_ms, due_at, leased_until }: ClaimedRow): Promise<void> {
     // Never before the moment it was due for: another node's clock may be ahead.
@@ -98,6 +106,8 @@ export function openJobTable(
     async startDue(now: Instant, partyId?: string): Promise<void> {
       for (;;) {
         const [free, full] = [slots.free(), slots.full()];
+        // Without groups a claim would read past all that is due, for nothing.
+        if (group === undefined && full.length > 0) return;
         if (free === 0) slots.pollWhenFree();
         const sized = sql.claims.find(({ limit }) => limit <= free);
         if (!sized || loop.isStopping()) return;
@@ -113,27 +123,35 @@ export function openJobTable(
       }
     },
     /** The row is claimed already. Without a slot for it the job becomes due now, for the next free slot of any node. */
-    start(key: readonly string[], now: Instant, stepOfRow: JobHandler['step']): void {
+    start(key: readonly string[], now: Instant, stepOfRow: JobHandler['step']): Promise<void> {
       const leased_until = laterBy(now, leaseMs);
-      const run = () => runStep(table, stepOfRow, { key, attempts: 1, now, leased_until });
-      if (maxConcurrency === undefined) return loop.attend(run());
-      if (slots.free() > 0 && slots.full().length === 0) return slots.take(onlyGroup, run());
-      loop.attend(returnToQueue(table, key, now, slots.pollWhenFree));
+      const isFree = maxConcurrency === undefined || (slots.free() > 0 && slots.full().length === 0);
+      const started = isFree
+        ? runStep(table, stepOfRow, { key, attempts: 1, now, leased_until })
+        : returnToQueue(table, key, now, slots.pollWhenFree);
+      if (isFree && maxConcurrency !== undefined) slots.take(onlyGroup, started);
+      else loop.attend(started);
+      return started;
     },
   };
 }
 
-/** So many in each group. */
-function openSlots(max: number, loop: Loop, requestPoll: () => void) {
+/** So many in each group. It is full while fewer than the least that are claimed are free. */
+function openSlots(
+  { max, least }: { readonly max: number; readonly least: number },
+  loop: Loop,
+  requestPoll: () => void,
+) {
   const busy = new Map<string, number>();
   let reserved = 0;
   /** More rows may be due than slots were free, of any group. */
   let isBacklogged = false;
   const count = (group: string, change: 1 | -1) => void busy.set(group, (busy.get(group) ?? 0) + change);
+  const isFull = (taken: number) => taken > max - least;
   return {
-    full: () => [...busy].flatMap(([group, taken]) => (taken >= max ? [group] : [])),
+    full: () => [...busy].flatMap(([group, taken]) => (isFull(taken) ? [group] : [])),
     /** In each group that is not full: all rows of a claim may be of one. */
-    free: () => max - reserved - Math.max(0, ...[...busy.values()].filter((taken) => taken < max)),
+    free: () => max - reserved - Math.max(0, ...[...busy.values()].filter((taken) => !isFull(taken))),
     reserve<Rows>(many: number, claimed: Promise<Rows>): Promise<Rows> {
       reserved += many;
       return claimed.finally(() => (reserved -= many));
@@ -141,7 +159,7 @@ function openSlots(max: number, loop: Loop, requestPoll: () => void) {
     take(group: string, run: Promise<void>): void {
       count(group, 1);
       const freed = run.finally(() => {
-        const wasFull = (busy.get(group) ?? 0) >= max;
+        const wasFull = isFull(busy.get(group) ?? 0);
         count(group, -1);
         // Claims pass over the rows of a full group alone, also one that is in progress now.
         if (!wasFull && !isBacklogged) return;

@@ -225,23 +225,21 @@ export async function countWaitingSubscriptions(db: Pick<Database, 'run'>) {
 const countDue = statement({
   name: 'count_due_subscriptions',
   parameters: { now: 'timestamptz' },
-  row: { oldest: 'timestamptz?', in_1: 'int8', in_6: 'int8', in_24: 'int8', in_48: 'int8' },
-  text: `select min(wake_at) filter (where wake_at <= :now) as oldest,
-      count(*) filter (where wake_at <= :now + interval '1 hour') as in_1,
-      count(*) filter (where wake_at <= :now + interval '6 hours') as in_6,
-      count(*) filter (where wake_at <= :now + interval '24 hours') as in_24, count(*) as in_48
-    from subscription where wake_at <= :now + interval '48 hours'`,
+  row: { hour: 'int4', due: 'int8', oldest: 'timestamptz?' },
+  text: `select greatest(ceil(extract(epoch from wake_at - :now) / 3600)::int - 1, 0) as hour, count(*) as due,
+      min(wake_at) filter (where wake_at <= :now) as oldest
+    from subscription where wake_at <= :now + interval '48 hours' group by 1 order by 1`,
 });
 
 export async function dueSubscriptions(db: Pick<Database, 'run'>, now: Instant) {
-  const [row] = await db.run(countDue, { now });
-  const within = [
-    ['1h', Number(row?.in_1 ?? 0)],
-    ['6h', Number(row?.in_6 ?? 0)],
-    ['24h', Number(row?.in_24 ?? 0)],
-    ['48h', Number(row?.in_48 ?? 0)],
-  ] as const;
-  return { oldest: row?.oldest ?? undefined, within };
+  const rows = await db.run(countDue, { now });
+  const inHour = Array.from({ length: 48 }, (_, hour) =>
+    Number(rows.find((row) => row.hour === hour)?.due ?? 0),
+  );
+  const within = [1, 6, 24, 48].map(
+    (hours) => [`${hours}h`, inHour.slice(0, hours).reduce((sum, due) => sum + due, 0)] as const,
+  );
+  return { oldest: rows[0]?.oldest ?? undefined, within, inHour };
 }
 
 /** False if the external ID is taken. */

@@ -395,6 +395,8 @@ describe('a job', () => {
       receipts: still.receipts,
       bankOf: () => Promise.resolve(bank),
       pauseTerminal: () => Promise.resolve(),
+      isHeld: () => Promise.resolve(false),
+      hearCharge: () => Promise.resolve(),
       isPaused: () => Promise.resolve(false),
       alternateTerminal: ({ terminal }) => Promise.resolve(terminal.id === 'T1' ? second : first),
       returnUrlOf: () => 'https://pay.example/return',

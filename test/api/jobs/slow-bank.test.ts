@@ -99,6 +99,33 @@ test('a hundred captures at a bank that says nothing hold up no payment at anoth
   expect(taken).toHaveLength(100);
 });
 
+test('forty charges without the payer at a bank that says nothing hold up no capture there', async () => {
+  const { clock, jobs } = world.service;
+  const recurring = recurringWorld(world);
+  const parents = [];
+  for (let number = 0; number < 40; number++) parents.push(await recurring.parent());
+  const [paid] = await held(1);
+  if (!paid) throw new Error('no hold');
+  const againInMs = 2_000;
+  instead = () =>
+    Promise.resolve({ outcome: 'notSent', why: 'the bank is full', turnedAway: true, againInMs });
+  for (const parent of parents) await recurring.charge(parent, await recurring.invoice());
+  await jobs.whenIdle();
+  [sent, taken] = [[], []];
+  let answer = () => {};
+  const answered = new Promise<undefined>((resolve) => (answer = () => resolve(undefined)));
+  instead = () => answered;
+  clock.advance(againInMs);
+  jobs.wake();
+  await expect.poll(() => sent.length).toBe(32);
+  await capture(paid);
+  await expect.poll(() => sent.length).toBe(33);
+  answer();
+  await jobs.whenIdle();
+  expect(await statusOf(paid)).toBe('captured');
+  expect(new Set(taken).size).toBe(41);
+});
+
 describe('what a bank turns away', () => {
   const againInMs = 2_000;
   const full = { outcome: 'notSent', why: 'the bank is full', turnedAway: true, againInMs } as const;

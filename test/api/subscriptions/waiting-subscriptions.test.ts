@@ -62,8 +62,11 @@ test('what is due, and for how long it has been, is shown before it is charged',
     [await due('1h'), await due('6h'), await due('24h'), await due('48h')].map(
       (count, index) => count - (before[index] ?? 0),
     );
+  const inHour = (hour: number) => metric(`mandate_subscriptions_due_in_hour{hour="${hour}"}`);
+  const [eleventh, twelfth] = [await inHour(11), await inHour(12)];
   await wakeIn(12);
   expect(await more()).toEqual([0, 0, 1, 1]);
+  expect([await inHour(11), await inHour(12)]).toEqual([eleventh + 1, twelfth]);
   await wakeIn(-2);
   expect(await more()).toEqual([1, 1, 1, 1]);
   expect(await metric('mandate_subscriptions_due_age_seconds')).toBe(7_200);

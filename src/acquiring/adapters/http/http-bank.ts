@@ -16,7 +16,7 @@ import { abilitiesOfVersion1 } from '../../domain/abilities.ts';
 import { messageOf, type ClearCard, type RevealCard } from './build-message.ts';
 import { missingAbility } from '../../domain/missing-ability.ts';
 import { openCircuit, type Circuit } from './flow/circuit.ts';
-import { openPace, partOf } from './flow/pace.ts';
+import { openPace, partOf, type Rank } from './flow/pace.ts';
 import { openKnownAbilities } from './known-abilities.ts';
 import { openLink, type Exchange, type Headers, type OpenLink } from './link.ts';
 import { Callback } from './messages.ts';
@@ -312,13 +312,25 @@ function pathOf({ operationId }: Pick<OperationName, 'operationId'>): string {
   return `/operations/${operationId}`;
 }
 
-/** Money that is held or was charged comes before new charges. */
 function placeOf(operation: BankOperation) {
-  const { kind, notAfter } = operation;
-  const payerWaits = kind === 'authorise' && operation.initiation.by === 'payer';
-  const begins = payerWaits ? 'payerWaits' : 'begins';
-  const rank = kind === 'capture' || kind === 'refund' || kind === 'reverse' ? 'finishes' : begins;
-  return { rank, ...(notAfter && { untilMs: epochMsOf(notAfter) }) } as const;
+  const { notAfter } = operation;
+  return { rank: rankOf(operation), ...(notAfter && { untilMs: epochMsOf(notAfter) }) };
+}
+
+/** Money that is held or was charged comes before new charges. */
+function rankOf(operation: BankOperation): Rank {
+  switch (operation.kind) {
+    case 'capture':
+    case 'refund':
+    case 'reverse':
+      return 'finishes';
+    case 'payout':
+    case 'verify':
+      return 'begins';
+    case 'authorise':
+      if (operation.initiation.by === 'payer') return 'payerWaits';
+      return operation.initiation.resubmission ? 'repeats' : 'charges';
+  }
 }
 
 /** What a bank that knows only the first version does as it is meant. Otherwise it would ignore a field that matters. */

@@ -140,6 +140,47 @@ test('of what begins an operation, what a payer waits for goes first', async () 
   expect(happened).toEqual(['charge in', 'capture in', 'payer in', 'another charge in']);
 });
 
+test('charges without the payer leave a quarter of what is in progress to the others', async () => {
+  limits = { atOnce: 8 };
+  const charges = [];
+  for (let count = 0; count < 7; count++)
+    charges.push(await enter(`charge ${count}`, { rank: count === 0 ? 'repeats' : 'charges' }));
+  await enter('payer', { rank: 'payerWaits' });
+  await enter('payout');
+  expect(happened.slice(-2)).toEqual(['payer in', 'payout in']);
+  expect(happened).toHaveLength(8);
+  charges[0]?.leave();
+  await settled();
+  expect(happened.slice(8)).toEqual(['charge 6 in']);
+});
+
+test('charges without the payer leave a quarter of each second to the others, and a bank that takes one takes a charge', async () => {
+  limits = { perSecond: 4 };
+  for (const name of ['a', 'b', 'c', 'd']) await enter(name, { rank: 'charges' });
+  await enter('payer', { rank: 'payerWaits' });
+  expect(happened).toEqual(['a in', 'b in', 'c in', 'payer in']);
+  await pass(1_100);
+  expect(happened.slice(4)).toEqual(['d in']);
+  limits = { atOnce: 1 };
+  await pass(10_000);
+  happened = [];
+  pace = openPace({ nowMs: () => nowMs, limits: () => limits });
+  await enter('only', { rank: 'charges' });
+  expect(happened).toEqual(['only in']);
+});
+
+test('of charges without the payer, those that repeat a declined one go last', async () => {
+  limits = { atOnce: 1 };
+  const first = await enter('first', { rank: 'charges' });
+  await enter('repeat', { rank: 'repeats' });
+  const another = await enter('new', { rank: 'charges' });
+  first.leave();
+  await settled();
+  another.leave();
+  await settled();
+  expect(happened).toEqual(['first in', 'new in', 'repeat in']);
+});
+
 describe('what is turned away', () => {
   /** No more may wait. */
   const fill = async (wanted: Wanted = {}) => {

@@ -25,9 +25,11 @@ export type Pace = {
 type Leave = () => void;
 /** Each is given a time of its own, at the pace of the bank: none asks in vain, and what is new finds place meanwhile. */
 export type TurnedAway = { readonly againInMs: number };
-/** What finishes an operation goes first, then what a payer waits for. */
-const ranks = ['finishes', 'payerWaits', 'begins'] as const;
-type Rank = (typeof ranks)[number];
+/** What finishes an operation goes first, then what a payer waits for. Charges without the payer go last, repeated ones after new ones. */
+const ranks = ['finishes', 'payerWaits', 'begins', 'charges', 'repeats'] as const;
+export type Rank = (typeof ranks)[number];
+/** A quarter of what the bank takes is left to the others, so that a payer finds place among many charges. */
+const leavesPlace: Readonly<Partial<Record<Rank, true>>> = { charges: true, repeats: true };
 type Wanted = { readonly rank: Rank; readonly untilMs?: number; readonly mayStill?: MayStill };
 
 type Waiting = {
@@ -40,10 +42,13 @@ const usualLongestWaitMs = 10_000;
 const mostWaiting = 1_000;
 const soonestAgainMs = 1_000;
 /** A payer whose bank has recovered sees it within seconds. */
-const latestAgainMs = { finishes: 600_000, payerWaits: 15_000, begins: 600_000 } satisfies Record<
-  Rank,
-  number
->;
+const latestAgainMs: Readonly<Record<Rank, number>> = {
+  finishes: 600_000,
+  payerWaits: 15_000,
+  begins: 600_000,
+  charges: 600_000,
+  repeats: 600_000,
+};
 /** A tenth longer: messages may be closer to each other when they arrive. */
 const secondMs = 1_100;
 
@@ -60,7 +65,7 @@ export function openPace(options: Options): Pace {
   const queues = openQueues();
   const gate = openGate(nowMs, limits);
   let cancelNext: (() => void) | undefined;
-  const letIn = (): Leave => gate.letIn(letInWaiting);
+  const letIn = ({ rank }: Queue): Leave => gate.letIn(rank, letInWaiting);
   const waitIn = (queue: Queue, patienceMs: number) =>
     new Promise<Leave | undefined>((answer) => {
       queue.add(answer, (turnAway) => (patienceMs === Infinity ? () => {} : later(patienceMs, turnAway)));
@@ -70,22 +75,22 @@ export function openPace(options: Options): Pace {
   function letInWaiting(): void {
     cancelNext?.();
     cancelNext = undefined;
-    while (queues.waiting() > 0) {
-      const ms = gate.msToNext();
+    for (let queue = queues.next(); queue; queue = queues.next()) {
+      const ms = gate.msToNext(queue.rank);
       if (ms > 0) {
         if (ms !== Infinity) cancelNext = later(ms, letInWaiting);
         return;
       }
-      const next = queues.next();
+      const next = queue.waiting.shift();
       next?.cancelTimer();
-      next?.answer(letIn());
+      next?.answer(letIn(queue));
     }
   }
 
   async function enterIfAllowed(queue: Queue, untilMs: number, mayStill: MayStill) {
-    if (queues.isNext(queue) && gate.msToNext() <= 0) {
+    if (queues.isNext(queue) && gate.msToNext(queue.rank) <= 0) {
       queue.forgetTurns();
-      return letIn();
+      return letIn(queue);
     }
     const patienceMs = queues.takes(queue) ? Math.min(longestWaitMs, untilMs - nowMs()) : 0;
     return patienceMs > 0 ? ifMayStill(waitIn(queue, patienceMs), mayStill) : undefined;
@@ -93,9 +98,9 @@ export function openPace(options: Options): Pace {
 
   return {
     async enter({ rank, untilMs = Infinity, mayStill = () => true }) {
-      const queue = queues.of[rank];
+      const queue = queues.of(rank);
       const entered = await enterIfAllowed(queue, untilMs, mayStill);
-      return entered ?? queue.turnAway(nowMs(), gate.msEach(), untilMs);
+      return entered ?? queue.turnAway(nowMs(), gate.msEach(rank), untilMs);
     },
     waiting: queues.waiting,
     stop() {
@@ -122,10 +127,11 @@ async function ifMayStill(
 
 type Queue = ReturnType<typeof openQueue>;
 
-function openQueue(latestMs: number, isStopped: () => boolean) {
+function openQueue(rank: Rank, isStopped: () => boolean) {
   const waiting: Waiting[] = [];
   let lastTurnMs = 0;
   return {
+    rank,
     waiting,
     add(answer: Waiting['answer'], afterPatience: (turnAway: () => void) => () => void): void {
       const cancelTimer = afterPatience(() => {
@@ -142,7 +148,7 @@ function openQueue(latestMs: number, isStopped: () => boolean) {
       // Another node may have place.
       if (isStopped()) return { againInMs: soonestAgainMs };
       const turnMs = Math.max(lastTurnMs + msEach, now + soonestAgainMs);
-      lastTurnMs = Math.min(turnMs, now + latestMs);
+      lastTurnMs = Math.min(turnMs, now + latestAgainMs[rank]);
       const inTimeMs = Math.floor((untilMs - now) / 2);
       return { againInMs: Math.max(Math.min(lastTurnMs - now, inTimeMs), soonestAgainMs) };
     },
@@ -151,15 +157,10 @@ function openQueue(latestMs: number, isStopped: () => boolean) {
 
 function openQueues() {
   let isStopped = false;
-  const of = {
-    finishes: openQueue(latestAgainMs.finishes, () => isStopped),
-    payerWaits: openQueue(latestAgainMs.payerWaits, () => isStopped),
-    begins: openQueue(latestAgainMs.begins, () => isStopped),
-  } satisfies Record<Rank, Queue>;
-  const inOrder = ranks.map((rank) => of[rank]);
+  const inOrder = ranks.map((rank) => openQueue(rank, () => isStopped));
   return {
-    of,
-    next: () => inOrder.find(({ waiting }) => waiting.length > 0)?.waiting.shift(),
+    of: (rank: Rank) => inOrder[ranks.indexOf(rank)] as Queue,
+    next: () => inOrder.find(({ waiting }) => waiting.length > 0),
     waiting: () => inOrder.reduce((sum, { waiting }) => sum + waiting.length, 0),
     /** None waits that goes before it. */
     isNext: (queue: Queue) =>
@@ -176,20 +177,49 @@ function openQueues() {
   };
 }
 
-/** Counts what is in progress, and what was let in within a second. */
+/** Counts what is in progress, and what was let in within a second: of all, and of those that leave place for others. */
 function openGate(nowMs: () => number, limits: () => Limits) {
+  const all = openCount(nowMs, limits);
+  const charges = openCount(nowMs, () => mostOfCharges(limits()));
+  const countsOf = (rank: Rank) => (leavesPlace[rank] ? [charges, all] : [all]);
+  const largestOf = (rank: Rank, ms: (count: Count) => number) => Math.max(...countsOf(rank).map(ms));
+  return {
+    /** How long the bank needs for each, as far as known. */
+    msEach: (rank: Rank) => largestOf(rank, (count) => count.msEach()),
+    /** Infinity until one that is in progress has ended. */
+    msToNext: (rank: Rank) => largestOf(rank, (count) => count.msToNext()),
+    letIn(rank: Rank, onLeave: () => void): Leave {
+      const leaves = countsOf(rank).map((count) => count.letIn());
+      let hasLeft = false;
+      return () => {
+        if (hasLeft) return;
+        hasLeft = true;
+        for (const leave of leaves) leave();
+        onLeave();
+      };
+    },
+  };
+}
+
+function mostOfCharges({ perSecond, atOnce }: Limits): Limits {
+  const most = (all: number | undefined) =>
+    all === undefined ? undefined : Math.max(1, Math.floor((all * 3) / 4));
+  return defined({ perSecond: most(perSecond), atOnce: most(atOnce) });
+}
+
+type Count = ReturnType<typeof openCount>;
+
+function openCount(nowMs: () => number, limits: () => Limits) {
   let inProgress = 0;
   /** When the latest were let in, oldest first. */
   let enteredMs: number[] = [];
   /** How long the last that ended was in progress. */
   let lastTookMs = 0;
   return {
-    /** How long the bank needs for each, as far as known. */
     msEach(): number {
       const { perSecond = Infinity, atOnce = Infinity } = limits();
       return Math.max(secondMs / perSecond, lastTookMs / atOnce);
     },
-    /** Infinity until one that is in progress has ended. */
     msToNext(): number {
       const { perSecond, atOnce } = limits();
       if (atOnce !== undefined && inProgress >= atOnce) return Infinity;
@@ -199,17 +229,13 @@ function openGate(nowMs: () => number, limits: () => Limits) {
       enteredMs = enteredMs.filter((entered) => entered <= now && now - entered < secondMs);
       return enteredMs.length < perSecond ? 0 : (enteredMs.at(-perSecond) ?? now) + secondMs - now;
     },
-    letIn(onLeave: () => void): Leave {
+    letIn(): Leave {
       inProgress += 1;
       const startedMs = nowMs();
       if (limits().perSecond !== undefined) enteredMs.push(startedMs);
-      let hasLeft = false;
       return () => {
-        if (hasLeft) return;
-        hasLeft = true;
         inProgress -= 1;
         lastTookMs = Math.max(0, nowMs() - startedMs);
-        onLeave();
       };
     },
   };

@@ -1,0 +1,55 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { ChargeHeard } from '../domain/charge-heard.ts';
+import { openChargeBrake, type ChargeBrake } from './charge-brake.ts';
+
+let nowMs: number;
+let brake: ChargeBrake;
+beforeEach(() => {
+  nowMs = 1_000_000_000_000;
+  brake = openChargeBrake(() => nowMs);
+});
+
+/** Why the bank was held, of so many that ended so. */
+function hear(times: number, ended: ChargeHeard['ended'], more: Partial<ChargeHeard> = {}): string[] {
+  return Array.from({ length: times }, () =>
+    brake.hear({ bankId: 'A', isRetry: false, ended, ...more }),
+  ).flatMap((hold) => (hold ? [`${hold.because} ${hold.forMs / 60_000}`] : []));
+}
+
+test('more than three of ten that fail by a fault hold the bank for five minutes, and no fewer', () => {
+  expect(hear(14, 'other')).toEqual([]);
+  expect(hear(6, 'technical')).toEqual([]);
+  expect(hear(1, 'technical')).toEqual(['technical 5']);
+});
+
+test('the first nineteen hold nothing, nor do those of another bank', () => {
+  expect(hear(19, 'technical')).toEqual([]);
+  expect(hear(19, 'technical', { bankId: 'B' })).toEqual([]);
+  expect(hear(1, 'technical', { bankId: 'B' })).toEqual(['technical 5']);
+});
+
+test('what is older than a minute counts no more as a fault', () => {
+  expect(hear(19, 'technical')).toEqual([]);
+  nowMs += 60_000;
+  expect(hear(19, 'technical')).toEqual([]);
+  expect(hear(1, 'technical')).toEqual(['technical 5']);
+});
+
+test('more than nine of ten first charges that are declined without a reason hold the bank for an hour', () => {
+  expect(hear(5, 'other')).toEqual([]);
+  expect(hear(45, 'vague')).toEqual([]);
+  nowMs += 4 * 60_000;
+  expect(hear(1, 'vague')).toEqual(['vague 60']);
+});
+
+test('retries are declined more often, and do not count as such', () => {
+  expect(hear(100, 'vague', { isRetry: true })).toEqual([]);
+  expect(hear(49, 'vague')).toEqual([]);
+  nowMs += 5 * 60_000;
+  expect(hear(1, 'vague')).toEqual([]);
+});
+
+test('what has held a bank does not hold it again', () => {
+  expect(hear(20, 'technical')).toEqual(['technical 5']);
+  expect(hear(19, 'technical')).toEqual([]);
+});

@@ -1,0 +1,39 @@
+// What an answer says about the bank itself: whether charges that Mandate begins automatically fail there by a fault.
+import type { BankResponse } from '../acquiring/domain/bank-port.ts';
+import type { ChargeHeard } from '../acquiring/domain/charge-heard.ts';
+import { epochMsOf, type Instant } from '../clock.ts';
+import { declineClassOf } from '../retry-rules/domain/rule-packs.ts';
+import type { Payment } from './domain/payment.ts';
+
+/** A test clock that is ahead moves through months within minutes, so what happens on it is no herd. */
+const aheadMs = 60_000;
+
+/** Undefined if it says nothing. */
+export function chargeHeard(
+  { terminal, payer }: Pick<Payment, 'terminal' | 'payer'>,
+  answer: BankResponse,
+  at: Instant,
+  nodeNow: Instant,
+): ChargeHeard | undefined {
+  const ended = endOf(answer, at);
+  if (!ended || epochMsOf(at) - epochMsOf(nodeNow) > aheadMs) return undefined;
+  return { bankId: terminal.bankId, ended, isRetry: 'retry' in payer && payer.retry !== undefined };
+}
+
+function endOf(answer: BankResponse, at: Instant): ChargeHeard['ended'] | undefined {
+  switch (answer.outcome) {
+    case 'approved':
+      return 'other';
+    case 'unknown':
+      return 'technical';
+    case 'notSent':
+      return answer.noBytesSent ? 'technical' : undefined;
+    case 'declined': {
+      const declined = declineClassOf(answer, at);
+      if (declined === 'technical' || declined === 'configuration') return 'technical';
+      return declined === 'vague' ? 'vague' : 'other';
+    }
+    default:
+      return undefined;
+  }
+}
