@@ -2,18 +2,9 @@
 // The API key never leaves it.
 import { dayMs } from '../../clock.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { openDemoApi, type Exchange } from './demo-api.ts';
 import { addDemoMailbox } from './demo-mailbox.ts';
 import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
-import { defined } from '../../defined.ts';
-
-/** One request of the shop's server and the response, as the demo shows them. */
-type Exchange = {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  readonly body?: unknown;
-  readonly status: number;
-  readonly answer: unknown;
-};
 
 type Offer = {
   readonly product: string;
@@ -36,8 +27,6 @@ const offers: Readonly<Record<string, Offer>> = {
 const nextOrder: Offer = { product: 'Coffee beans, ordered again', amount: 149_000 };
 const nextMonth: Offer = { product: 'Coffee for the next month', amount: 99_000 };
 const payableForMs = dayMs;
-/** The longest month. */
-const monthMs = 31 * dayMs;
 /** How many of its orders, and of its customers, the shop remembers. */
 const maxRemembered = 1_000;
 const invoices = '/v2/processing/invoices';
@@ -83,27 +72,7 @@ export function addDemoShop(
   /** The keys that verify a topic's webhook events, once the webhook exists. */
   const keys = new Map<string, WebhookKeys>();
   let subscribing: Promise<Exchange[]> | undefined;
-  let requests = 0;
-
-  async function ask(method: Exchange['method'], path: string, body?: object): Promise<Exchange> {
-    const answer = await app.inject({
-      method,
-      url: path,
-      headers: {
-        authorization: `Bearer ${shop.apiKey() ?? ''}`,
-        'x-request-id': `demo-${++requests}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-    });
-    return {
-      method,
-      path,
-      ...defined({ body }),
-      status: answer.statusCode,
-      answer: answer.body === '' ? undefined : answer.json<unknown>(),
-    };
-  }
+  const { ask, nowMs, aMonthPasses } = openDemoApi(app, shop.apiKey);
 
   /** Creates the missing webhooks and returns the requests. Webhooks of an earlier address are deleted. */
   const subscribe = () => (subscribing ??= askToBeTold().finally(() => (subscribing = undefined)));
@@ -130,16 +99,6 @@ export function addDemoShop(
       asked.push({ ...exchange, answer: { ...(exchange.answer as object), signingSecret: 'whsec_…' } });
     }
     return asked;
-  }
-
-  /** The test clock may have moved it. */
-  async function nowMs(): Promise<number> {
-    return Date.parse(((await ask('GET', '/sandbox/clock')).answer as { now: string }).now);
-  }
-
-  async function aMonthPasses(): Promise<Exchange> {
-    const now = new Date((await nowMs()) + monthMs).toISOString();
-    return ask('POST', '/sandbox/clock', { now });
   }
 
   async function makeInvoice(offer: Offer, order: string): Promise<Exchange> {
