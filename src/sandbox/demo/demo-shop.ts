@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { openDemoApi, type Exchange } from './demo-api.ts';
 import { addDemoMailbox } from './demo-mailbox.ts';
 import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
+import { addDemoSubscriptions } from './demo-subscriptions.ts';
 
 type Offer = {
   readonly product: string;
@@ -33,7 +34,7 @@ const invoices = '/v2/processing/invoices';
 const customers = '/v2/processing/customers';
 const webhooks = '/v2/processing/webhooks';
 /** The event types the shop registers for, by topic. */
-const subscriptions: Readonly<Record<string, readonly string[]>> = {
+const topics: Readonly<Record<string, readonly string[]>> = {
   InvoicesTopic: [
     'InvoiceCreated',
     'InvoicePaid',
@@ -52,6 +53,17 @@ const subscriptions: Readonly<Record<string, readonly string[]>> = {
     'CustomerBindingFailed',
   ],
   RecurringTopic: ['ConsentWithdrawn', 'SeriesStopped'],
+  SubscriptionsTopic: [
+    'SubscriptionStarted',
+    'SubscriptionChargeFailed',
+    'SubscriptionPeriodPaid',
+    'SubscriptionUnpaid',
+    'SubscriptionPaused',
+    'SubscriptionResumed',
+    'SubscriptionEndScheduled',
+    'SubscriptionEndTakenBack',
+    'SubscriptionEnded',
+  ],
 };
 const receiver = '/demo/notices';
 
@@ -69,15 +81,17 @@ export function addDemoShop(
 ): void {
   const orders = new Hearing(maxRemembered);
   const savers = new Hearing(maxRemembered);
+  const buyers = new Hearing(maxRemembered);
   /** The keys that verify a topic's webhook events, once the webhook exists. */
   const keys = new Map<string, WebhookKeys>();
   let subscribing: Promise<Exchange[]> | undefined;
-  const { ask, nowMs, aMonthPasses } = openDemoApi(app, shop.apiKey);
+  const api = openDemoApi(app, shop.apiKey);
+  const { ask, nowMs, aMonthPasses } = api;
 
   /** Creates the missing webhooks and returns the requests. Webhooks of an earlier address are deleted. */
   const subscribe = () => (subscribing ??= askToBeTold().finally(() => (subscribing = undefined)));
   async function askToBeTold(): Promise<Exchange[]> {
-    const wanted = Object.keys(subscriptions).filter((topic) => !keys.has(topic));
+    const wanted = Object.keys(topics).filter((topic) => !keys.has(topic));
     if (wanted.length === 0) return [];
     const asked: Exchange[] = [];
     const listed = await ask('GET', webhooks);
@@ -92,7 +106,7 @@ export function addDemoShop(
         keys.set(topic, found);
         continue;
       }
-      const scope = { topic, shopID: shop.shopId, eventTypes: subscriptions[topic] };
+      const scope = { topic, shopID: shop.shopId, eventTypes: topics[topic] };
       const exchange = await ask('POST', webhooks, { scope, url });
       if (exchange.status === 201) keys.set(topic, exchange.answer as Webhook);
       // The shop verifies with the public keys and never shows the secret.
@@ -158,15 +172,17 @@ export function addDemoShop(
       await subscribe();
       if (!isRight()) return reply.code(401).send({ message: 'Not signed by the service' });
     }
-    for (const hearing of [orders, savers]) hearing.keep(`${receiver}/${topic}`, delivered);
+    for (const hearing of [orders, savers, buyers]) hearing.keep(`${receiver}/${topic}`, delivered);
     return reply.code(204).send();
   });
 
-  addDemoMailbox(app, { knows: (id) => orders.knows(id), ask: (path) => ask('GET', path) });
+  addDemoSubscriptions(app, { shopId: shop.shopId, api, buyers });
+  addDemoMailbox(app, { orders, buyers, ask: (path) => ask('GET', path) });
 
   for (const [name, hearing] of [
     ['orders', orders],
     ['customers', savers],
+    ['subscriptions', buyers],
   ] as const) {
     app.get<{ Params: { id: string }; Querystring: { after?: string } }>(
       `/demo/${name}/:id/notices`,
