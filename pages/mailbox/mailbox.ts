@@ -1,11 +1,12 @@
-// The mailbox: polls the demo shop for emails about this browser's orders, and lists the newest first.
+// The mailbox: polls the demo shop for emails about this browser's orders and subscriptions, and lists the newest first.
 // An email opens in a sandboxed frame without scripts.
 import { ordersOfThisBrowser } from '../demo/orders.ts';
 import { existing, h } from '../docs/elements.ts';
 
 type Email = {
   id: string;
-  invoiceID: string;
+  /** What it is about: the order or the subscription. */
+  order: string;
   createdAt: string;
   to: string;
   status: 'waiting' | 'kept' | 'sent' | 'refused';
@@ -54,7 +55,7 @@ function open(email: Email, button: HTMLButtonElement): void {
   existing('subject', HTMLElement).textContent = email.subject ?? '';
   existing('about', HTMLElement).textContent = `To ${email.to}, ${timeOf(email)}: ${meanings[email.status]}.`;
   existing('text', HTMLElement).textContent = email.text ?? '';
-  const src = `demo/letters/${email.invoiceID}/${email.id}`;
+  const src = `demo/letters/${email.order}/${email.id}`;
   // A new frame each time, so that the browser's Back button leaves the mailbox.
   existing('frame', HTMLElement).replaceChildren(
     h('iframe', { id: 'email', title: 'The email', sandbox, src }),

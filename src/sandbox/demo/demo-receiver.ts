@@ -97,7 +97,5 @@ function subjectOf(body: Heard['body']): string | undefined {
     };
   };
   const { rootPayment, rootBinding } = series ?? {};
-  return (
-    invoice?.id ?? customer?.id ?? subscription?.id ?? rootPayment?.invoiceID ?? rootBinding?.customerID
-  );
+  return invoice?.id ?? customer?.id ?? subscription?.id ?? rootPayment?.invoiceID ?? rootBinding?.customerID;
 }
