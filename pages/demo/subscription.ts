@@ -19,7 +19,8 @@ export type State = {
   now: string;
 };
 
-const shownPeriods = 12;
+/** Fills two, three, four and six columns. */
+const shownMonths = 12;
 const panel = existing('subscription', HTMLElement);
 const heading = existing('subscription-heading', HTMLElement);
 const advice = existing('advice', HTMLElement);
@@ -41,12 +42,13 @@ export function showSubscription(path: string, state: State): void {
   existing('today', HTMLElement).textContent = dayOf(now);
   const page = existing('payer-page', HTMLAnchorElement);
   page.href = `${path}/page`;
+  const next = status === 'active' ? upcoming : [];
   existing('months', HTMLOListElement).replaceChildren(
     ...periods
-      .slice(0, shownPeriods)
+      .slice(0, shownMonths - next.length)
       .reverse()
       .map((period) => monthOf(period, subscription)),
-    ...upcoming.slice(0, status === 'active' ? 1 : 0).map(({ startsOn }) => month(startsOn, 'next')),
+    ...next.map(({ startsOn }) => month(startsOn, 'next')),
   );
   say(adviceOf(subscription));
   const isEnded = status === 'ended';
@@ -114,7 +116,7 @@ function monthOf({ startsOn, outcome, number }: Period, { openPeriods }: Subscri
 }
 
 function month(startsOn: string, outcome: string): HTMLElement {
-  const name = new Date(startsOn).toLocaleDateString('en-GB', {
+  const name = new Date(startsOn).toLocaleDateString('en', {
     month: 'short',
     year: 'numeric',
     timeZone: 'UTC',

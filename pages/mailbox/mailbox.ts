@@ -33,7 +33,10 @@ async function poll(): Promise<void> {
   const response = await fetch(`demo/letters?orders=${orders.join(',')}`).catch(() => undefined);
   const emails = response?.ok ? ((await response.json()) as Email[]) : [];
   const written = emails.filter((email) => email.text !== undefined && !shown.has(email.id));
+  const isFirst = shown.size === 0;
   for (const email of written.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))) add(email);
+  // The newest is what a payer looks for.
+  if (isFirst) list.querySelector('button')?.click();
 }
 
 function add(email: Email): void {
@@ -46,7 +49,6 @@ function add(email: Email): void {
     h('span', {}, `${timeOf(email)} · ${email.to}`),
   );
   list.prepend(h('li', {}, button));
-  if (shown.size === 1) open(email, button);
 }
 
 function open(email: Email, button: HTMLButtonElement): void {
