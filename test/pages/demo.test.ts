@@ -200,7 +200,6 @@ describeInBrowser('the demo shop', () => {
     await expect
       .poll(async () => (await months()).join(), soon)
       .toMatch(/^(\w{3} \d{4}\s*paid,){11}\w{3} \d{4}\s*next$/);
-    expect(await obstacles(page, { sizes: shopSizes })).toEqual([]);
 
     await press('A charge fails');
     await expect.poll(state, soon).toBe('Charge failed');
@@ -212,14 +211,15 @@ describeInBrowser('the demo shop', () => {
     const opened = page.context().waitForEvent('page');
     await page.getByRole('link', { name: 'their mailbox' }).click();
     const mailbox = await opened;
-    await mailbox.getByRole('heading', { name: 'Your payment could not be charged: Test shop' }).waitFor();
+    await mailbox.getByRole('button', { name: 'could not be charged' }).click();
     const email = mailbox.frameLocator('#email');
     const offered = page.context().waitForEvent('page');
-    await email.getByRole('link', { name: 'End or change' }).click();
+    await email.getByRole('link', { name: 'My subscription' }).click();
     const payer = await offered;
     await payer.getByRole('heading', { name: 'Charge failed' }).waitFor();
     await payer.getByRole('button', { name: 'Pay' }).click();
     await enterCard('4012888888881881', payer);
+    await payer.locator('#email').fill('payer@example.com');
     await payer.getByRole('checkbox').check();
     await payer.locator('#pay').click();
     const bank = payer.frameLocator('iframe.challenge');
@@ -248,7 +248,6 @@ describeInBrowser('the demo shop', () => {
     await expect.poll(state, soon).toBe('Ended');
     await expect.poll(log, soon).toContain('The subscription has ended. Nothing is charged any more.');
     expect(await log()).not.toContain('Paid.');
-    expect(await obstacles(page, { sizes: shopSizes })).toEqual([]);
   });
 
   test('continues after a reload, also in the middle of an order', async () => {
