@@ -70,7 +70,7 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('[data-card]')
 existing('clear', HTMLButtonElement).addEventListener('click', () => {
   forgetStory();
   clearLog();
-  // The subscription goes on, also after a reload.
+  // The subscription continues, also after a reload.
   const path = subscriptionPath;
   if (path)
     remember({ is: 'followed', followed: { path, kind: 'tea', cleared: shownEvents.get(path) ?? 0 } });

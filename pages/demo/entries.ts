@@ -44,7 +44,7 @@ const meanings: Readonly<Record<string, string>> = {
   SubscriptionPaused: 'The subscription is paused. Nothing is charged.',
   SubscriptionResumed: 'The subscription continues.',
   SubscriptionEndScheduled: 'The subscription ends after the period that is paid.',
-  SubscriptionEndTakenBack: 'The subscription goes on after all.',
+  SubscriptionEndTakenBack: 'The subscription continues after all.',
   SubscriptionEnded: 'The subscription has ended. Nothing is charged any more.',
   SeriesStopped: 'The card’s bank has ended the recurring charges. The payer has to agree again.',
 };

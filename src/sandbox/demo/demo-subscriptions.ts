@@ -1,4 +1,4 @@
-// The subscription of the demo shop. The shop creates it, shows it to the payer and ends it. It never charges: the service does.
+// The subscription of the demo shop, which creates it, shows it to the payer and ends it. The service charges it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DemoApi, Exchange } from './demo-api.ts';
 import type { Hearing } from './demo-receiver.ts';
