@@ -12,9 +12,11 @@ import {
 } from './entries.ts';
 import { rememberOrder } from './orders.ts';
 import { forgetStory, remember, storySoFar, type Followed, type Told } from './story.ts';
+import { actMeaning, sayTimePasses, showSubscription, type State } from './subscription.ts';
 
 type InvoiceAndToken = { invoice: { id: string }; invoiceAccessToken: { payload: string } };
 type CustomerAndToken = { customer: { id: string }; customerAccessToken: { payload: string } };
+type Subscription = { id: string; firstInvoiceID: string };
 type Checkout = { configure(options: Record<string, unknown>): { open(): void } };
 
 const { MandateCheckout } = globalThis as unknown as { MandateCheckout: Checkout };
@@ -35,7 +37,13 @@ const lastEvents: Readonly<Record<string, readonly string[]>> = {
   // The payer may end it at any time.
   subscribe: ['InvoiceCancelled', 'ConsentWithdrawn', 'SeriesStopped'],
   bind: ['ConsentWithdrawn', 'SeriesStopped'],
+  tea: ['SubscriptionEnded'],
 };
+/** By the path of what they are about. */
+const shownEvents = new Map<string, number>();
+/** The newest one. */
+let subscriptionPath: string | undefined;
+let isTimePassing = false;
 const lastOfOrder = ['InvoicePaid', 'InvoiceCancelled', 'PaymentCancelled'];
 
 // The mailbox links back to this tab.
@@ -46,9 +54,14 @@ for (const told of storySoFar()) if (told.is === 'followed') void follow(told.fo
 /** Before the first order, so that the shop gets its first webhook event. */
 const subscribed = subscribe();
 
+const sales: Readonly<Record<string, () => Promise<void>>> = { bind: saveCard, tea: sellSubscription };
+
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-kind]')) {
   const kind = button.dataset['kind'] ?? '';
-  button.addEventListener('click', () => void (kind === 'bind' ? saveCard() : order(kind)));
+  button.addEventListener('click', () => void (sales[kind] ?? (() => order(kind)))());
+}
+for (const button of document.querySelectorAll<HTMLButtonElement>('[data-act]')) {
+  button.addEventListener('click', () => void actOnSubscription(button.dataset['act'] ?? ''));
 }
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-card]')) {
   button.addEventListener('click', () => void copy(button.dataset['card'] ?? ''));
@@ -57,6 +70,10 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('[data-card]')
 existing('clear', HTMLButtonElement).addEventListener('click', () => {
   forgetStory();
   clearLog();
+  // The subscription continues, also after a reload.
+  const path = subscriptionPath;
+  if (path)
+    remember({ is: 'followed', followed: { path, kind: 'tea', cleared: shownEvents.get(path) ?? 0 } });
 });
 
 function tell(told: Told): void {
@@ -104,6 +121,20 @@ async function saveCard(): Promise<void> {
   tell({ is: 'note', text, options });
   openCheckout({ customerID: customer.id, customerAccessToken: customerAccessToken.payload, ...options });
   await begin({ path: `demo/customers/${customer.id}`, kind: 'bind' });
+}
+
+/** The service charges it, so the shop only follows its events. */
+async function sellSubscription(): Promise<void> {
+  await subscribed;
+  const [created, token] = await askShop('POST', 'demo/subscriptions');
+  tellExchange('The shop creates a subscription, which starts with a payment.', created);
+  if (!token) return;
+  tellExchange('The shop gets an access token for the first invoice.', token);
+  const { id, firstInvoiceID } = created.answer as Subscription;
+  const { payload } = token.answer as { payload: string };
+  openCheckout({ invoiceID: firstInvoiceID, invoiceAccessToken: payload, name: shopName });
+  rememberOrder(id);
+  await begin({ path: `demo/subscriptions/${id}`, kind: 'tea' });
 }
 
 function openCheckout(options: Record<string, unknown>): void {
@@ -156,15 +187,37 @@ async function follow(followed: Followed): Promise<void> {
   const known = storySoFar().flatMap((told) =>
     told.is === 'event' && told.of.path === path ? [told.event] : [],
   );
+  shownEvents.set(path, (followed.cleared ?? 0) + known.length);
+  if (kind === 'tea') await refresh((subscriptionPath = path));
   if (known.some(isLast)) return;
-  let shown = known.length;
   while (performance.now() < untilMs) {
+    const shown = shownEvents.get(path) ?? 0;
     const received = (await fromShop<WebhookEvent[]>(`${path}/notices?after=${shown}`)) ?? [];
+    shownEvents.set(path, shown + received.length);
     for (const event of received) tell({ is: 'event', event, of: followed });
+    if (received.length > 0) await refresh(path);
     if (received.some(isLast)) return;
-    shown += received.length;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
+}
+
+/** The page shows the newest subscription alone. */
+async function refresh(path: string | undefined): Promise<void> {
+  if (path === undefined || path !== subscriptionPath) return;
+  const state = await fromShop<State>(path);
+  if (state) showSubscription(path, state);
+}
+
+async function actOnSubscription(act: string): Promise<void> {
+  const path = subscriptionPath;
+  if (path === undefined || isTimePassing) return;
+  isTimePassing = true;
+  if (act !== 'end') sayTimePasses();
+  const exchanges = await askShop('POST', `${path}/${act}`);
+  for (const [index, exchange] of exchanges.entries())
+    tellExchange(actMeaning(act, exchange, index), exchange);
+  await refresh(path);
+  isTimePassing = false;
 }
 
 async function fromShop<Answer>(path: string): Promise<Answer | undefined> {
@@ -211,6 +264,7 @@ function chargeButton(label: string, charge: () => Promise<void>): Child {
 async function chargeAgain(path: string): Promise<void> {
   const exchanges = await askShop('POST', path);
   for (const exchange of exchanges) tellExchange(chargeMeaning(exchange), exchange);
+  await refresh(subscriptionPath);
   const paid = exchanges.at(-1);
   if (paid?.status === 201 && paid.path.endsWith('/payments'))
     await followOrder((paid.answer as { invoiceID: string }).invoiceID);

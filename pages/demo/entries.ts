@@ -10,6 +10,9 @@ export type WebhookEvent = {
   body: {
     eventType: string;
     payment?: { id: string; payer?: { payerType: string } };
+    period?: { number: number };
+    /** Who paid the period, or paused. */
+    by?: string;
   };
 };
 
@@ -32,6 +35,17 @@ const meanings: Readonly<Record<string, string>> = {
   CustomerReady: 'The customer can be charged.',
   CustomerBindingFailed: 'The card is not saved. The payer may try another.',
   ConsentWithdrawn: 'The payer has ended the recurring charges. The shop can no longer charge the card.',
+  SubscriptionStarted:
+    'The subscription starts. From now on Mandate charges each month. The shop asks for nothing.',
+  SubscriptionPeriodPaid: 'Paid. The shop sends the tea.',
+  'SubscriptionPeriodPaid payer': 'The payer has paid. Later months are charged to this card.',
+  SubscriptionChargeFailed: 'The bank has declined the charge. Mandate writes to the payer.',
+  SubscriptionUnpaid: 'The tries are over. Nothing is charged until the payer has paid.',
+  SubscriptionPaused: 'The subscription is paused. Nothing is charged.',
+  SubscriptionResumed: 'The subscription continues.',
+  SubscriptionEndScheduled: 'The subscription ends after the period that is paid.',
+  SubscriptionEndTakenBack: 'The subscription continues after all.',
+  SubscriptionEnded: 'The subscription has ended. Nothing is charged any more.',
   SeriesStopped: 'The card’s bank has ended the recurring charges. The payer has to agree again.',
 };
 
@@ -65,12 +79,13 @@ function refusalText(status: number, answer: unknown): string {
 }
 
 export function webhookEntry({ path, headers, body }: WebhookEvent, actions: Child): HTMLElement {
-  const { eventType, payment } = body;
-  const meaning = meanings[`${eventType} ${payment?.payer?.payerType}`] ?? meanings[eventType];
+  const { eventType, payment, period, by } = body;
+  const cause = payment?.payer?.payerType ?? by;
+  const meaning = meanings[`${eventType} ${cause}`] ?? meanings[eventType] ?? 'A new event.';
   return h(
     'li',
     { class: 'event' },
-    h('p', {}, meaning ?? 'A new event.'),
+    h('p', {}, period ? `Month ${period.number}: ${meaning}` : meaning),
     h(
       'p',
       { class: 'line' },

@@ -1,4 +1,4 @@
-// The orders of the demo shop from this browser. The mailbox shows the emails of these orders only.
+// The orders and subscriptions of the demo shop from this browser. The mailbox shows the emails about these only.
 const place = 'demo-orders';
 const maxRemembered = 20;
 

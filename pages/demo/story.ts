@@ -1,8 +1,13 @@
 // What the demo has shown in this tab. It survives a reload, as the shop's server would remember it.
 import type { Exchange, WebhookEvent } from './entries.ts';
 
-/** An order or a customer whose webhook events are shown. */
-export type Followed = { readonly path: string; readonly kind: string };
+/** An order, a customer or a subscription whose webhook events are shown. */
+export type Followed = {
+  readonly path: string;
+  readonly kind: string;
+  /** How many of them were cleared away. */
+  readonly cleared?: number;
+};
 export type Told =
   | { readonly is: 'exchange'; readonly meaning: string; readonly exchange: Exchange }
   | { readonly is: 'note'; readonly text: string; readonly options?: object }

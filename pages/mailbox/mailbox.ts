@@ -1,11 +1,12 @@
-// The mailbox: polls the demo shop for emails about this browser's orders, and lists the newest first.
+// The mailbox: polls the demo shop for emails about this browser's orders and subscriptions, and lists the newest first.
 // An email opens in a sandboxed frame without scripts.
 import { ordersOfThisBrowser } from '../demo/orders.ts';
 import { existing, h } from '../docs/elements.ts';
 
 type Email = {
   id: string;
-  invoiceID: string;
+  /** What it is about: the order or the subscription. */
+  order: string;
   createdAt: string;
   to: string;
   status: 'waiting' | 'kept' | 'sent' | 'refused';
@@ -32,7 +33,10 @@ async function poll(): Promise<void> {
   const response = await fetch(`demo/letters?orders=${orders.join(',')}`).catch(() => undefined);
   const emails = response?.ok ? ((await response.json()) as Email[]) : [];
   const written = emails.filter((email) => email.text !== undefined && !shown.has(email.id));
+  const isFirst = shown.size === 0;
   for (const email of written.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))) add(email);
+  // The newest is what a payer looks for.
+  if (isFirst) list.querySelector('button')?.click();
 }
 
 function add(email: Email): void {
@@ -45,7 +49,6 @@ function add(email: Email): void {
     h('span', {}, `${timeOf(email)} · ${email.to}`),
   );
   list.prepend(h('li', {}, button));
-  if (shown.size === 1) open(email, button);
 }
 
 function open(email: Email, button: HTMLButtonElement): void {
@@ -54,7 +57,7 @@ function open(email: Email, button: HTMLButtonElement): void {
   existing('subject', HTMLElement).textContent = email.subject ?? '';
   existing('about', HTMLElement).textContent = `To ${email.to}, ${timeOf(email)}: ${meanings[email.status]}.`;
   existing('text', HTMLElement).textContent = email.text ?? '';
-  const src = `demo/letters/${email.invoiceID}/${email.id}`;
+  const src = `demo/letters/${email.order}/${email.id}`;
   // A new frame each time, so that the browser's Back button leaves the mailbox.
   existing('frame', HTMLElement).replaceChildren(
     h('iframe', { id: 'email', title: 'The email', sandbox, src }),

@@ -1,5 +1,5 @@
 // The demo shop and its mailbox: each kind of order, from the payer's side and the shop's.
-import type { Locator, Page } from 'playwright-core';
+import type { FrameLocator, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { epochMsOf } from '../../src/clock.ts';
 import { addDemoShop } from '../../src/sandbox/demo/demo-shop.ts';
@@ -9,6 +9,7 @@ import { recurringWorld } from '../support/worlds/recurring.ts';
 import { startTestService } from '../support/service/test-service.ts';
 import { obstacles } from './accessibility/obstacles.ts';
 
+const shopSizes = [{ width: 360, height: 780 }, { width: 768, height: 1024 }, desktop];
 const soon = { timeout: 30_000, interval: 100 };
 
 describeInBrowser('the demo shop', () => {
@@ -38,16 +39,16 @@ describeInBrowser('the demo shop', () => {
   /** With what is folded. */
   const requestsShown = async () => (await page.locator('#log .request pre').allTextContents()).join('\n');
 
-  async function enterCard(card: string): Promise<void> {
-    await checkout().locator('#number').fill(card);
-    await checkout().locator('#expiry').fill('12/30');
-    await checkout().locator('#code').fill('123');
+  async function enterCard(card: string, place: Page | FrameLocator = checkout()): Promise<void> {
+    await place.locator('#number').fill(card);
+    await place.locator('#expiry').fill('12/30');
+    await place.locator('#code').fill('123');
   }
   async function buy(what: string, card = '4242424242424242'): Promise<void> {
     await page.getByRole('button', { name: what, exact: true }).click();
     // The first request of a page bundles it.
     await checkout().locator('.amount:not(:empty)').waitFor({ timeout: 30_000 });
-    if (what.includes('subscribe')) {
+    if (/subscribe/i.test(what)) {
       await checkout().locator('#email').fill('payer@example.com');
       await checkout().getByRole('checkbox').check();
     }
@@ -173,6 +174,80 @@ describeInBrowser('the demo shop', () => {
     expect(await entries()).toEqual(['Nothing yet. Buy something.']);
     await page.reload();
     expect(await entries()).toEqual(['Nothing yet. Buy something.']);
+  });
+
+  test('sells a subscription that the service charges, and whose payer replaces the card that fails', async () => {
+    const settle = async () => {
+      for (let turn = 0; turn < 4; turn++) {
+        world.service.jobs.wake();
+        await world.service.jobs.whenIdle();
+      }
+    };
+    const state = () => page.locator('#state').innerText();
+    const months = () => page.locator('#months li').allInnerTexts();
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    await visit();
+    await buy('Subscribe');
+    await leave();
+    await expect.poll(state, soon).toBe('Active');
+    expect(await months()).toHaveLength(2);
+
+    await press('A month passes');
+    await expect.poll(log, soon).toContain('Month 2: Paid.');
+    await press('A year passes');
+    await expect.poll(log, soon).toContain('Month 14: Paid.');
+    expect((await log()).match(/Month \d+: Paid\./g)).toHaveLength(13);
+    await expect
+      .poll(async () => (await months()).join(), soon)
+      .toMatch(/^(\w{3} \d{4}\s*paid,){11}\w{3} \d{4}\s*next$/);
+
+    await press('A charge fails');
+    await expect.poll(state, soon).toBe('Charge failed');
+    await expect.poll(log, soon).toContain('Month 15: The bank has declined the charge.');
+    expect((await months()).at(-1)).toMatch(/declined$/);
+    expect(await obstacles(page, { sizes: shopSizes })).toEqual([]);
+
+    await settle();
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'their mailbox' }).click();
+    const mailbox = await opened;
+    await mailbox.getByRole('button', { name: 'could not be charged' }).click();
+    const email = mailbox.frameLocator('#email');
+    const offered = page.context().waitForEvent('page');
+    await email.getByRole('link', { name: 'My subscription' }).click();
+    const payer = await offered;
+    await payer.getByRole('heading', { name: 'Charge failed' }).waitFor();
+    await payer.getByRole('button', { name: 'Pay' }).click();
+    await enterCard('4012888888881881', payer);
+    await payer.locator('#email').fill('payer@example.com');
+    await payer.getByRole('checkbox').check();
+    await payer.locator('#pay').click();
+    const bank = payer.frameLocator('iframe.challenge');
+    await bank.getByLabel('Code from your bank').fill('1234');
+    await bank.getByRole('button', { name: 'Confirm' }).click();
+    await payer.locator('#back').click();
+    await payer.getByRole('heading', { name: 'Active' }).waitFor();
+    await payer.close();
+    await mailbox.close();
+
+    await expect.poll(log, soon).toContain('Month 15: The payer has paid.');
+    await expect.poll(state, soon).toBe('Active');
+    await press('A month passes');
+    await expect.poll(log, soon).toContain('Month 16: Paid.');
+
+    // Clearing leaves the subscription, also over a reload.
+    await press('Clear');
+    await page.reload();
+    await page.getByRole('button', { name: 'End the subscription' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(state, soon).toMatch(/^Ends on /);
+    expect(await page.evaluate('document.activeElement.id'), 'its button is gone').toBe(
+      'subscription-heading',
+    );
+    await press('A month passes');
+    await expect.poll(state, soon).toBe('Ended');
+    await expect.poll(log, soon).toContain('The subscription has ended. Nothing is charged any more.');
+    expect(await log()).not.toContain('Paid.');
   });
 
   test('continues after a reload, also in the middle of an order', async () => {
@@ -311,6 +386,7 @@ describeInBrowser('the demo shop', () => {
       `${world.address}/demo/notices/CustomersTopic`,
       `${world.address}/demo/notices/InvoicesTopic`,
       `${world.address}/demo/notices/RecurringTopic`,
+      `${world.address}/demo/notices/SubscriptionsTopic`,
     ]);
   });
 
@@ -327,6 +403,7 @@ describeInBrowser('the demo shop', () => {
     }
     expect((await call('POST', `/demo/customers/${stranger.id}/charges`)).status).toBe(404);
     expect((await call('POST', `/demo/orders/${id}/payments/1/charges`)).status).toBe(404);
+    expect((await call('GET', '/demo/subscriptions/nothing')).status).toBe(404);
     for (const kind of ['constructor', 'nothing']) {
       expect((await call('POST', `/demo/orders/${kind}`)).status).toBe(404);
     }

@@ -1,14 +1,19 @@
-// The mailbox of the demo shop's payers: the emails about its orders, from the sandbox's outbox.
-// A browser must name the orders, so that it reads only its own emails.
+// The mailbox of the demo shop's payers: the emails about its orders and subscriptions, from the sandbox's outbox.
+// A browser must name them, so that it reads only its own emails.
 import type { FastifyInstance } from 'fastify';
+import type { Hearing, Heard } from './demo-receiver.ts';
 
 type PayerEmail = {
   readonly id: string;
+  readonly subscriptionID?: string;
+  readonly invoiceID?: string;
   readonly html?: string;
 };
 
-/** The number of orders a browser remembers. */
+/** The number of orders and subscriptions a browser remembers. */
 const maxOrders = 20;
+/** More than two years of a subscription. */
+const maxEmails = 200;
 /** Isolates an email like a mail program: own origin, no scripts, nothing loaded, links in a new tab. */
 const emailPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'; " +
@@ -17,22 +22,35 @@ const emailPolicy =
 export function addDemoMailbox(
   app: FastifyInstance,
   shop: {
-    readonly knows: (orderId: string) => boolean;
+    readonly orders: Hearing;
+    readonly buyers: Hearing;
     /** Sends a request of the shop's server to the API. */
     readonly ask: (path: string) => Promise<{ readonly status: number; readonly answer: unknown }>;
   },
 ): void {
-  async function emailsOf(orderId: string): Promise<readonly PayerEmail[]> {
-    if (!shop.knows(orderId)) return [];
-    const { status, answer } = await shop.ask(`/sandbox/outbox?invoiceID=${orderId}`);
+  async function outbox(query: string): Promise<readonly PayerEmail[]> {
+    const { status, answer } = await shop.ask(`/sandbox/outbox?${query}`);
     return status === 200 ? (answer as PayerEmail[]) : [];
+  }
+
+  async function emailsOf(id: string): Promise<readonly PayerEmail[]> {
+    if (shop.orders.knows(id)) return outbox(`invoiceID=${id}`);
+    if (!shop.buyers.knows(id)) return [];
+    const invoices = new Set(shop.buyers.after(id, 0).flatMap(invoicesOf));
+    return (await outbox(`limit=${maxEmails}`)).filter(
+      ({ subscriptionID, invoiceID = '' }) => subscriptionID === id || invoices.has(invoiceID),
+    );
   }
 
   app.get<{ Querystring: { orders?: string | string[] } }>('/demo/letters', async (request, reply) => {
     request.operation = 'demo';
     const orders = String(request.query.orders ?? '').split(',', maxOrders);
-    const emails = await Promise.all([...new Set(orders)].map(emailsOf));
-    return reply.send(emails.flat().map(({ html: _, ...email }) => email));
+    const emails = await Promise.all(
+      [...new Set(orders)].map(async (order) =>
+        (await emailsOf(order)).map(({ html: _, ...email }) => ({ ...email, order })),
+      ),
+    );
+    return reply.send(emails.flat());
   });
 
   app.get<{ Params: { order: string; email: string } }>(
@@ -50,4 +68,13 @@ export function addDemoMailbox(
         .send(found.html.replace('<meta charset="utf-8">', '$&\n<base target="_blank">'));
     },
   );
+}
+
+/** A subscription has one for its first payment, and one for each later period. */
+function invoicesOf({ body }: Heard): string[] {
+  const { subscription, period } = body as Heard['body'] & {
+    readonly subscription?: { readonly firstInvoiceID?: string };
+    readonly period?: { readonly invoiceID?: string };
+  };
+  return [subscription?.firstInvoiceID, period?.invoiceID].flatMap((id) => id ?? []);
 }

@@ -87,6 +87,13 @@ test('an event of a series is kept with the order or the customer that began it'
   expect(['I1', 'C1'].map((id) => hearing.after(id, 0).length)).toEqual([1, 1]);
 });
 
+test('an event of a subscription is kept with it', () => {
+  const hearing = new Hearing(10);
+  hearing.attend('S1');
+  hearing.keep('/webhooks', delivered({ eventType: 'SubscriptionStarted', subscription: { id: 'S1' } }));
+  expect(hearing.after('S1', 0)).toHaveLength(1);
+});
+
 test('the oldest orders are dropped above the limit', () => {
   const hearing = new Hearing(2);
   for (const id of ['I1', 'I2', 'I3']) hearing.attend(id);

@@ -52,7 +52,7 @@ function header({ headers }: Delivered, name: string): string {
   return String(headers[name] ?? '');
 }
 
-/** Webhook events per order or customer, in the order they arrived. */
+/** Webhook events per order, customer or subscription, in the order they arrived. */
 export class Hearing {
   readonly #heard = new Map<string, Heard[]>();
   readonly #rememberedMost: number;
@@ -85,15 +85,17 @@ export class Hearing {
   }
 }
 
-/** The order or the customer that an event is about; of a series the one that began it. */
+/** The order, customer or subscription that an event is about; of a series what began it. */
 function subjectOf(body: Heard['body']): string | undefined {
-  const { invoice, customer, series } = body as Heard['body'] & {
+  const { invoice, customer, subscription, series } = body as Heard['body'] & {
     readonly invoice?: { readonly id: string };
     readonly customer?: { readonly id: string };
+    readonly subscription?: { readonly id: string };
     readonly series?: {
       readonly rootPayment?: { readonly invoiceID: string };
       readonly rootBinding?: { readonly customerID: string };
     };
   };
-  return invoice?.id ?? customer?.id ?? series?.rootPayment?.invoiceID ?? series?.rootBinding?.customerID;
+  const { rootPayment, rootBinding } = series ?? {};
+  return invoice?.id ?? customer?.id ?? subscription?.id ?? rootPayment?.invoiceID ?? rootBinding?.customerID;
 }

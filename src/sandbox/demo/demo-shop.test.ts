@@ -19,6 +19,7 @@ test('the demo shop keeps its webhooks and replaces those with an earlier addres
     webhookOf('W1', 'InvoicesTopic', 'http://here.test'),
     webhookOf('W2', 'CustomersTopic', 'http://before.test'),
     webhookOf('W5', 'RecurringTopic', 'http://here.test'),
+    webhookOf('W6', 'SubscriptionsTopic', 'http://here.test'),
     { id: 'W3', url: 'https://elsewhere.test/webhooks', scope: { topic: 'CustomersTopic' } },
   ]);
   app.delete('/v2/processing/webhooks/:id', (_, reply) => reply.code(204).send());

@@ -2,18 +2,10 @@
 // The API key never leaves it.
 import { dayMs } from '../../clock.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { openDemoApi, type Exchange } from './demo-api.ts';
 import { addDemoMailbox } from './demo-mailbox.ts';
 import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
-import { defined } from '../../defined.ts';
-
-/** One request of the shop's server and the response, as the demo shows them. */
-type Exchange = {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  readonly body?: unknown;
-  readonly status: number;
-  readonly answer: unknown;
-};
+import { addDemoSubscriptions } from './demo-subscriptions.ts';
 
 type Offer = {
   readonly product: string;
@@ -36,15 +28,13 @@ const offers: Readonly<Record<string, Offer>> = {
 const nextOrder: Offer = { product: 'Coffee beans, ordered again', amount: 149_000 };
 const nextMonth: Offer = { product: 'Coffee for the next month', amount: 99_000 };
 const payableForMs = dayMs;
-/** The longest month. */
-const monthMs = 31 * dayMs;
 /** How many of its orders, and of its customers, the shop remembers. */
 const maxRemembered = 1_000;
 const invoices = '/v2/processing/invoices';
 const customers = '/v2/processing/customers';
 const webhooks = '/v2/processing/webhooks';
 /** The event types the shop registers for, by topic. */
-const subscriptions: Readonly<Record<string, readonly string[]>> = {
+const topics: Readonly<Record<string, readonly string[]>> = {
   InvoicesTopic: [
     'InvoiceCreated',
     'InvoicePaid',
@@ -63,6 +53,17 @@ const subscriptions: Readonly<Record<string, readonly string[]>> = {
     'CustomerBindingFailed',
   ],
   RecurringTopic: ['ConsentWithdrawn', 'SeriesStopped'],
+  SubscriptionsTopic: [
+    'SubscriptionStarted',
+    'SubscriptionChargeFailed',
+    'SubscriptionPeriodPaid',
+    'SubscriptionUnpaid',
+    'SubscriptionPaused',
+    'SubscriptionResumed',
+    'SubscriptionEndScheduled',
+    'SubscriptionEndTakenBack',
+    'SubscriptionEnded',
+  ],
 };
 const receiver = '/demo/notices';
 
@@ -80,35 +81,17 @@ export function addDemoShop(
 ): void {
   const orders = new Hearing(maxRemembered);
   const savers = new Hearing(maxRemembered);
+  const buyers = new Hearing(maxRemembered);
   /** The keys that verify a topic's webhook events, once the webhook exists. */
   const keys = new Map<string, WebhookKeys>();
   let subscribing: Promise<Exchange[]> | undefined;
-  let requests = 0;
-
-  async function ask(method: Exchange['method'], path: string, body?: object): Promise<Exchange> {
-    const answer = await app.inject({
-      method,
-      url: path,
-      headers: {
-        authorization: `Bearer ${shop.apiKey() ?? ''}`,
-        'x-request-id': `demo-${++requests}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-    });
-    return {
-      method,
-      path,
-      ...defined({ body }),
-      status: answer.statusCode,
-      answer: answer.body === '' ? undefined : answer.json<unknown>(),
-    };
-  }
+  const api = openDemoApi(app, shop.apiKey);
+  const { ask, nowMs, aMonthPasses } = api;
 
   /** Creates the missing webhooks and returns the requests. Webhooks of an earlier address are deleted. */
   const subscribe = () => (subscribing ??= askToBeTold().finally(() => (subscribing = undefined)));
   async function askToBeTold(): Promise<Exchange[]> {
-    const wanted = Object.keys(subscriptions).filter((topic) => !keys.has(topic));
+    const wanted = Object.keys(topics).filter((topic) => !keys.has(topic));
     if (wanted.length === 0) return [];
     const asked: Exchange[] = [];
     const listed = await ask('GET', webhooks);
@@ -123,23 +106,13 @@ export function addDemoShop(
         keys.set(topic, found);
         continue;
       }
-      const scope = { topic, shopID: shop.shopId, eventTypes: subscriptions[topic] };
+      const scope = { topic, shopID: shop.shopId, eventTypes: topics[topic] };
       const exchange = await ask('POST', webhooks, { scope, url });
       if (exchange.status === 201) keys.set(topic, exchange.answer as Webhook);
       // The shop verifies with the public keys and never shows the secret.
       asked.push({ ...exchange, answer: { ...(exchange.answer as object), signingSecret: 'whsec_…' } });
     }
     return asked;
-  }
-
-  /** The test clock may have moved it. */
-  async function nowMs(): Promise<number> {
-    return Date.parse(((await ask('GET', '/sandbox/clock')).answer as { now: string }).now);
-  }
-
-  async function aMonthPasses(): Promise<Exchange> {
-    const now = new Date((await nowMs()) + monthMs).toISOString();
-    return ask('POST', '/sandbox/clock', { now });
   }
 
   async function makeInvoice(offer: Offer, order: string): Promise<Exchange> {
@@ -199,15 +172,17 @@ export function addDemoShop(
       await subscribe();
       if (!isRight()) return reply.code(401).send({ message: 'Not signed by the service' });
     }
-    for (const hearing of [orders, savers]) hearing.keep(`${receiver}/${topic}`, delivered);
+    for (const hearing of [orders, savers, buyers]) hearing.keep(`${receiver}/${topic}`, delivered);
     return reply.code(204).send();
   });
 
-  addDemoMailbox(app, { knows: (id) => orders.knows(id), ask: (path) => ask('GET', path) });
+  addDemoSubscriptions(app, { shopId: shop.shopId, api, buyers });
+  addDemoMailbox(app, { orders, buyers, ask: (path) => ask('GET', path) });
 
   for (const [name, hearing] of [
     ['orders', orders],
     ['customers', savers],
+    ['subscriptions', buyers],
   ] as const) {
     app.get<{ Params: { id: string }; Querystring: { after?: string } }>(
       `/demo/${name}/:id/notices`,

@@ -1,0 +1,42 @@
+// Which emails of the sandbox's outbox a browser reads in the mailbox of the demo shop.
+import Fastify from 'fastify';
+import { expect, test } from 'vitest';
+import { addDemoMailbox } from './demo-mailbox.ts';
+import { Hearing } from './demo-receiver.ts';
+
+test('the mailbox has the emails about a subscription and the receipts of its months, and no other', async () => {
+  const app = Fastify();
+  const buyers = new Hearing(10);
+  buyers.attend('S1');
+  for (const [eventType, invoiceID] of [
+    ['SubscriptionStarted', undefined],
+    ['SubscriptionPeriodPaid', 'I2'],
+  ] as const) {
+    const subscription = { id: 'S1', firstInvoiceID: 'I1' };
+    const raw = Buffer.from(JSON.stringify({ eventType, subscription, period: { invoiceID } }));
+    buyers.keep('/webhooks', { headers: { 'webhook-id': eventType }, raw });
+  }
+  const emails = [
+    { id: 'e1', subscriptionID: 'S1', html: '<p>started</p>' },
+    { id: 'e2', invoiceID: 'I1' },
+    { id: 'e3', invoiceID: 'I2' },
+    { id: 'e4', subscriptionID: 'S2' },
+    { id: 'e5', subscriptionID: 'S2', invoiceID: 'I3' },
+    { id: 'e6' },
+  ];
+  addDemoMailbox(app, {
+    orders: new Hearing(10),
+    buyers,
+    ask: async () => ({ status: 200, answer: emails }),
+  });
+
+  const { body } = await app.inject('/demo/letters?orders=S1,S2');
+  expect(JSON.parse(body)).toEqual([
+    { id: 'e1', subscriptionID: 'S1', order: 'S1' },
+    { id: 'e2', invoiceID: 'I1', order: 'S1' },
+    { id: 'e3', invoiceID: 'I2', order: 'S1' },
+  ]);
+  expect((await app.inject('/demo/letters/S1/e1')).body).toContain('started');
+  expect((await app.inject('/demo/letters/S1/e4')).statusCode).toBe(404);
+  expect((await app.inject('/demo/letters/S2/e4')).statusCode).toBe(404);
+});
