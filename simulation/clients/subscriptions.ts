@@ -116,6 +116,7 @@ const eventTypes = [
   'SubscriptionResumed',
   'SubscriptionEndScheduled',
   'SubscriptionEndTakenBack',
+  'SubscriptionReasonGiven',
   'SubscriptionMissedPeriodCharged',
   'SubscriptionPaymentTakenBack',
   'SubscriptionEnded',

@@ -151,6 +151,7 @@ const subscriptionMembers = {
     resumesAt: maybe(DateTime),
     endsAfterPeriod: maybe(number),
     endReason: maybe(text),
+    payerReason: maybe(text),
     parkedFor: maybe(text),
     metadata: maybe(Metadata),
   }),

@@ -33,6 +33,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   subscription_resumed: 'SubscriptionResumed',
   end_scheduled: 'SubscriptionEndScheduled',
   end_taken_back: 'SubscriptionEndTakenBack',
+  payer_reason_given: 'SubscriptionReasonGiven',
   subscription_ended: 'SubscriptionEnded',
   items_scheduled: 'SubscriptionChangeScheduled',
   items_unscheduled: 'SubscriptionChangeTakenBack',
@@ -106,6 +107,7 @@ function payload(subscription: Subscription): Record<string, unknown> {
     resumesAt: pause?.resumesAt,
     endsAfterPeriod: endsAfter?.number,
     endReason: endedFor,
+    payerReason: subscription.payerReason,
     parkedFor,
     metadata: terms.metadata,
   });

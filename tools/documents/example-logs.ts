@@ -155,6 +155,7 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'charge_failed', number: 3, declineClass: 'newCard', givesUpAt: minute(85 * 24 * 60) },
       { type: 'subscription_unpaid', number: 3 },
       { type: 'end_scheduled', afterNumber: 3, reason: 'payer' },
+      { type: 'payer_reason_given', reason: 'tooExpensive' },
       { type: 'end_taken_back' },
       {
         type: 'dunning_policy_changed',

@@ -53,6 +53,7 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionPaused: 'The subscription was paused. Without `resumesAt`, until you resume it.',
   SubscriptionResumed: 'The subscription continues.',
   SubscriptionEndScheduled: 'It ends after the period `endsAfterPeriod`.',
+  SubscriptionReasonGiven: 'The payer says on their page why they have ended it: `payerReason`.',
   SubscriptionEndTakenBack: 'It no longer ends after that period.',
   SubscriptionMissedPeriodCharged: 'You charge a period that was missed. It has an invoice now.',
   SubscriptionEnded: 'It ended. `endReason` says why.',

@@ -2,7 +2,12 @@
 import { expect, test } from 'vitest';
 import { laterBy, type Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
-import { actsOf, decideForPayer, nextChargeOf } from '../../../subscriptions/domain/payer-acts.ts';
+import {
+  actsOf,
+  decideForPayer,
+  decideReason,
+  nextChargeOf,
+} from '../../../subscriptions/domain/payer-acts.ts';
 import { decideChargeEnded } from '../../../subscriptions/domain/charge-outcome.ts';
 import {
   decideCancel,
@@ -150,7 +155,7 @@ const states: Record<string, [Subscription, head: string, lead: string, acts: st
     ending('payer'),
     'Ends on April 10, 2027',
     'No other period is charged.',
-    'newCard takeBack',
+    'newCard takeBack reason',
   ],
   'ending by the merchant': [
     ending('merchant'),
@@ -168,7 +173,7 @@ const states: Record<string, [Subscription, head: string, lead: string, acts: st
     after(active, valueOf(decideCancel(active, { when: 'now', by: 'payer' }))),
     'Ended',
     'Nothing is charged any more.',
-    '',
+    'reason',
   ],
 };
 
@@ -217,6 +222,17 @@ test('what is not offered changes nothing', () => {
       expect(facts.length > 0, `${subscription.phase} ${act}`).toBe(offered.includes(act));
     }
   }
+});
+
+test('the reason of an end is asked for once, and only of the payer', () => {
+  const asked = ending('payer');
+  const given = decideReason(asked, 'notUsed');
+  expect(given).toEqual([{ type: 'payer_reason_given', reason: 'notUsed' }]);
+  expect(decideReason(after(asked, given), 'other')).toEqual([]);
+  expect(decideReason(ending('merchant'), 'other')).toEqual([]);
+  expect(decideReason(active, 'other')).toEqual([]);
+  const { content } = subscriptionParts(shownOf(after(asked, given)), 'en');
+  expect(content).toContain('Thank you for your answer.');
 });
 
 test('in Russian, amounts are charged, and periods are not', () => {
