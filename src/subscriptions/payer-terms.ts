@@ -1,4 +1,4 @@
-// The terms that a payer has to agree to, so that their subscriptions can be charged: with another card, or with this one at a new price.
+// The terms that a payer has to agree to, for another card or for a higher price on this one.
 import { latest, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Customers } from '../customers/port.ts';

@@ -17,7 +17,7 @@ export const payerActs = ['agree', 'pay', 'newCard', 'pause', 'resume', 'end', '
 export type PayerAct = (typeof payerActs)[number];
 type Change = Exclude<PayerAct, 'agree' | 'pay' | 'newCard' | 'reason'>;
 
-/** What the shop has not switched off. Payers can always end a subscription. `agree`: something costs more than they agreed to. */
+/** What the shop has not switched off, and `agree` where something costs more than the payer agreed to. They can always end it. */
 export type PayerMay = { readonly pause: boolean; readonly changeCard: boolean; readonly agree?: boolean };
 
 /** What the page offers. A payer resumes and takes back only what a payer has done: the merchant has reasons of their own. */
