@@ -54,12 +54,7 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
       return { ...subscriptionParts(shown, locale), brand };
     },
     async act({ view, address }, form, locale) {
-      const wish = {
-        act: form.get('act') ?? '',
-        token: form.get('token') ?? '',
-        reason: form.get('reason') ?? '',
-      };
-      const outcome = await payerPages.act(view, wish);
+      const outcome = await payerPages.act(view, wishIn(form));
       const to = { view, locale, address, ports };
       switch (outcome.did) {
         case 'pay':
@@ -76,6 +71,11 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
       }
     },
   });
+}
+
+function wishIn(form: URLSearchParams) {
+  const of = (name: string) => form.get(name) ?? '';
+  return { act: of('act'), token: of('token'), reason: of('reason') };
 }
 
 function said(what: string, locale: Locale): string {
