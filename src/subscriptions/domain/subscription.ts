@@ -544,17 +544,10 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'subscription_unpaid':
       return withOpen(before, fact.number, (period) => ({ ...untried(period), outcome: 'unpaid' }));
     case 'end_scheduled':
-      return { ...before, endsAfter: { number: fact.afterNumber, reason: fact.reason } };
-    case 'end_taken_back': {
-      const { payerReason: _, ...rest } = withoutEnd(before);
-      return rest;
-    }
+    case 'end_taken_back':
+    case 'subscription_ended':
     case 'payer_reason_given':
-      return { ...before, payerReason: fact.reason };
-    case 'subscription_ended': {
-      const { scheduledItems: _, ...rest } = withoutEnd(withoutPause(before));
-      return { ...rest, endedFor: fact.reason };
-    }
+      return afterEnd(before, fact);
     case 'zone_changed':
       return before.schedule ? { ...before, schedule: { ...before.schedule, zone: fact.zone } } : before;
     case 'dunning_policy_changed':
@@ -584,6 +577,28 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
       return afterDuty(before, fact, now);
     default:
       return afterPeriodFact(before, fact, now);
+  }
+}
+
+type EndFact = Extract<
+  LaterFact,
+  { type: 'end_scheduled' | 'end_taken_back' | 'subscription_ended' | 'payer_reason_given' }
+>;
+
+function afterEnd(before: Subscription, fact: EndFact): Subscription {
+  switch (fact.type) {
+    case 'end_scheduled':
+      return { ...before, endsAfter: { number: fact.afterNumber, reason: fact.reason } };
+    case 'end_taken_back': {
+      const { payerReason: _, ...rest } = withoutEnd(before);
+      return rest;
+    }
+    case 'subscription_ended': {
+      const { scheduledItems: _, ...rest } = withoutEnd(withoutPause(before));
+      return { ...rest, endedFor: fact.reason };
+    }
+    case 'payer_reason_given':
+      return { ...before, payerReason: fact.reason };
   }
 }
 
