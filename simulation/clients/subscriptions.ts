@@ -114,6 +114,7 @@ const eventTypes = [
   'SubscriptionUnpaid',
   'SubscriptionPaused',
   'SubscriptionResumed',
+  'SubscriptionAnchorShifted',
   'SubscriptionEndScheduled',
   'SubscriptionEndTakenBack',
   'SubscriptionReasonGiven',

@@ -182,6 +182,7 @@ const subscriptionMembers = {
   invoiceID: maybe(EntityID),
   amount: maybe(number),
   timeZone: maybe(text),
+  anchorOn: maybe(text),
   payment: maybe(PaymentName),
   declineClass: maybe(text),
   nextTryAt: maybe(DateTime),

@@ -31,6 +31,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   subscription_unpaid: 'SubscriptionUnpaid',
   subscription_paused: 'SubscriptionPaused',
   subscription_resumed: 'SubscriptionResumed',
+  anchor_shifted: 'SubscriptionAnchorShifted',
   end_scheduled: 'SubscriptionEndScheduled',
   end_taken_back: 'SubscriptionEndTakenBack',
   payer_reason_given: 'SubscriptionReasonGiven',
@@ -120,6 +121,7 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
   if (fact.type === 'charge_announced') return announcedPayload(fact, after);
   if (fact.type === 'subscription_paused') return { by: fact.by };
   if (fact.type === 'subscription_parked') return { reason: fact.why };
+  if (fact.type === 'anchor_shifted') return { anchorOn: fact.schedule.anchor };
   if (fact.type === 'zone_changed') return { timeZone: fact.zone };
   if (fact.type === 'items_scheduled') return { items: cartBody(fact.items) };
   if (fact.type === 'change_started' || fact.type === 'items_changed')

@@ -140,6 +140,10 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'charge_announced', announcement: announcement('trialEnding') },
       { type: 'charge_announced', announcement: announcement('newPrice') },
       { type: 'subscription_paused', by: 'merchant', resumesAt: minute(40 * 24 * 60) },
+      {
+        type: 'anchor_shifted',
+        schedule: { ...subscriptionSchedule(), anchor: '2026-02-20', anchorNumber: 2, leading: [] },
+      },
       { type: 'subscription_resumed' },
       { type: 'period_created', period: missedPeriod(2, '2026-02-20', '2026-03-20') },
       { type: 'missed_period_charged', number: 2, invoiceId: '1Ek5pFYYx2u' },

@@ -51,6 +51,7 @@ const whenSent: Readonly<Record<string, string>> = {
     'The bank took back what was paid for the period. It is `missed` until you charge or close it, and `unpaid` after the end.',
   SubscriptionUnpaid: 'The retries are over. Nothing is charged until the invoice of the period is paid.',
   SubscriptionPaused: 'The subscription was paused. Without `resumesAt`, until you resume it.',
+  SubscriptionAnchorShifted: 'Periods are counted from `anchorOn` on.',
   SubscriptionResumed: 'The subscription continues.',
   SubscriptionEndScheduled: 'It ends after the period `endsAfterPeriod`.',
   SubscriptionReasonGiven: 'The payer says on their page why they have ended it: `payerReason`.',

@@ -18,6 +18,7 @@ const eventOf: Readonly<Record<string, string>> = {
   subscription_unpaid: 'SubscriptionUnpaid',
   subscription_paused: 'SubscriptionPaused',
   subscription_resumed: 'SubscriptionResumed',
+  anchor_shifted: 'SubscriptionAnchorShifted',
   end_scheduled: 'SubscriptionEndScheduled',
   end_taken_back: 'SubscriptionEndTakenBack',
   payer_reason_given: 'SubscriptionReasonGiven',

@@ -229,6 +229,7 @@ export type SubscriptionFact =
   | { readonly type: 'subscription_unpaid'; readonly number: number }
   | ({ readonly type: 'subscription_paused' } & Pause)
   | { readonly type: 'subscription_resumed' }
+  | { readonly type: 'anchor_shifted'; readonly schedule: Schedule }
   | { readonly type: 'end_scheduled'; readonly afterNumber: number; readonly reason: EndReason }
   | { readonly type: 'end_taken_back' }
   | { readonly type: 'payer_reason_given'; readonly reason: PayerReason }
@@ -323,6 +324,7 @@ export const subscriptionLifecycle = {
     // It ends at another time.
     subscription_paused: 'paused',
     subscription_resumed: 'running',
+    anchor_shifted: 'paused',
     end_scheduled: 'paused',
     end_taken_back: 'paused',
     payer_reason_given: 'paused',
@@ -548,6 +550,8 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'subscription_ended':
     case 'payer_reason_given':
       return afterEnd(before, fact);
+    case 'anchor_shifted':
+      return { ...before, schedule: fact.schedule };
     case 'zone_changed':
       return before.schedule ? { ...before, schedule: { ...before.schedule, zone: fact.zone } } : before;
     case 'dunning_policy_changed':

@@ -307,6 +307,7 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   subscription_unpaid: { number: wholeNumber },
   subscription_paused: pauseMembers,
   subscription_resumed: {},
+  anchor_shifted: { schedule },
   end_scheduled: { afterNumber: wholeNumber, reason: endReason },
   end_taken_back: {},
   payer_reason_given: { reason: payerReason },

@@ -91,6 +91,8 @@ function sentencesOf(content: EmailContent, { payUrl }: EmailFrame): string[] {
       return [words.notCollected, ...(payUrl ? [words.pay] : [])];
     case 'recovered':
       return [date === undefined ? words.paid : words.recovered];
+    case 'newDates':
+      return [words.newDates, words.howToStop];
     case 'ended':
       return [words.ended[endedFor ?? 'merchant']];
   }
