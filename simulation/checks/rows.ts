@@ -202,6 +202,7 @@ export type SubscriptionRow = Due & {
     readonly change?: { readonly invoiceId?: string };
     readonly parkedFor?: string;
     readonly endedFor?: string;
+    readonly payerReason?: string;
     readonly endsAfter?: { readonly number: number };
     readonly pause?: { readonly resumesAt?: string };
     readonly latest?: { readonly kind: string };

@@ -156,6 +156,7 @@ const subscriptionMembers = {
   ),
   invoiceID: maybe(EntityID),
   amount: maybe(number),
+  anchorOn: maybe(text),
   payment: maybe(PaymentName),
   declineClass: maybe(text),
   nextTryAt: maybe(DateTime),

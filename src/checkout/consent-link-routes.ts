@@ -12,6 +12,7 @@ import { clientAddress } from '../platform/http/request/client-address.ts';
 import { moneyText } from '../receipts/domain/receipt.ts';
 import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles } from '../platform/http/pages/pages.ts';
+import { payerPath } from '../subscriptions/port.ts';
 import { statusOfFault } from '../platform/http/pipeline/send-response.ts';
 import type { Logger } from '../platform/log.ts';
 import { challengePages } from './challenge-pages.ts';
@@ -39,6 +40,7 @@ export type ConsentLinkPorts = {
   /** What is charged and refunded to check a card, by currency. */
   readonly verificationChargeMinor: ReadonlyMap<string, bigint>;
   readonly consentLinks: Pick<ConsentLinks, 'open' | 'agree'>;
+  readonly publicUrl: () => string;
   readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
 };
 
@@ -77,7 +79,8 @@ export function addConsentLinkRoutes(app: FastifyInstance, ports: ConsentLinkPor
     try {
       const linkState = await find(request);
       locale = localeOf(request.query['locale'] ?? linkState?.link.language, accepted);
-      const view = linkState ? await viewFor(linkState, locale, ports) : { locale, state: dead };
+      const payerPage = payerPageIn(request.query['returnTo'], ports);
+      const view = linkState ? await viewFor(linkState, locale, payerPage, ports) : { locale, state: dead };
       const branded = { ...assets, style: brandedStyle(assets.style, view.link?.brand) };
       reply.code(linkState ? 200 : 404).headers(headersOf(branded, mode));
       return await sendPage(consentLinkPage(view, branded), request, reply);
@@ -132,14 +135,25 @@ function headersOf(assets: Assets, mode: ConsentLinkPorts['mode']): Record<strin
 async function viewFor(
   linkState: LinkState,
   locale: Locale,
+  payerPage: string | undefined,
   ports: ConsentLinkPorts,
 ): Promise<ConsentLinkView> {
   const shown = await shownOf(linkState, locale, ports);
   const { link: asked, series } = linkState;
   const { lastDigits } = series.card;
   const brand = await ports.brandOf(asked);
-  const link = { ...shown, lastDigits, brand, textHash: hashOf(shown.text.evidence) };
+  const returning = payerPage === undefined ? {} : { returnTo: payerPage, payerPage };
+  const link = { ...shown, ...returning, lastDigits, brand, textHash: hashOf(shown.text.evidence) };
   return { locale, state: stateOf(linkState), link };
+}
+
+/** The page of a subscription that the payer came from. Nothing else may be named by an address. */
+function payerPageIn(
+  address: unknown,
+  { publicUrl }: Pick<ConsentLinkPorts, 'publicUrl'>,
+): string | undefined {
+  const isOne = typeof address === 'string' && address.startsWith(`${publicUrl()}${payerPath}/`);
+  return isOne ? address : undefined;
 }
 
 async function shownOf(

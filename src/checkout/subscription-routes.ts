@@ -1,11 +1,13 @@
 // Serves the page on which a payer looks after a subscription. To pay and to change the card, it leads to the checkout.
 import type { FastifyInstance } from 'fastify';
+import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { Logger } from '../platform/log.ts';
 import type { AmountRule } from '../receipts/domain/terms.ts';
 import type { PayerView } from '../subscriptions/domain/payer-acts.ts';
-import { payerPath, type NewCardTerms, type PayerPages } from '../subscriptions/port.ts';
+import type { ConsentLinks } from '../consent-links/port.ts';
+import { payerPath, type NewCardTerms, type PayerOutcome, type PayerPages } from '../subscriptions/port.ts';
 import type { Locale } from './domain/checkout-request.ts';
 import type { Brand } from './domain/page-parts.ts';
 import { noSubscriptionParts, subscriptionParts } from './domain/subscription/subscription-page.ts';
@@ -16,6 +18,8 @@ export type SubscriptionPorts = {
   readonly tokens: Pick<AccessTokens, 'issue'>;
   readonly merchants: Pick<Merchants, 'shop'>;
   readonly payerPages: PayerPages;
+  readonly consentLinks: Pick<ConsentLinks, 'offer'>;
+  readonly publicUrl: () => string;
   readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
 };
 
@@ -33,7 +37,7 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
       const view = await payerPages.open(id, secret);
       return view && { view, path: `${payerPath.slice(1)}/${id}/${secret}` };
     },
-    async partsOf(found, { said }, locale) {
+    async partsOf(found, query, locale) {
       if (!found) return noSubscriptionParts(locale);
       const { terms } = found.view.subscription;
       const shop = await merchants.shop(terms.partyId, terms.shopId);
@@ -45,27 +49,52 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
         isTest: !shop.livemode,
         brand,
         token: payerPages.tokenOf(found.view),
-        ...(said === 'outdated' || said === 'refused' ? { said: said as typeof said } : {}),
+        ...defined({ said: (['outdated', 'refused'] as const).find((one) => one === query['said']) }),
       };
       return { ...subscriptionParts(shown, locale), brand };
     },
     async act({ view, path }, form, locale) {
-      const wish = { act: form.get('act') ?? '', token: form.get('token') ?? '' };
-      const outcome = await payerPages.act(view, wish);
+      const outcome = await payerPages.act(view, wishIn(form));
       const to = { view, locale, path, ports };
       switch (outcome.did) {
         case 'pay':
           return checkoutOf('invoice', outcome.invoiceId, to);
         case 'newCard':
           return checkoutOf('customer', outcome.customerId, to, termsIn(outcome.terms));
+        case 'agree':
+          return agreementOf(outcome, to);
         case 'outdated':
         case 'refused':
-          return `?${new URLSearchParams({ locale, said: outcome.did }).toString()}`;
+          return said(outcome.did, locale);
         default:
           return undefined;
       }
     },
   });
+}
+
+function wishIn(form: URLSearchParams) {
+  const of = (name: string) => form.get(name) ?? '';
+  return { act: of('act'), token: of('token'), reason: of('reason') };
+}
+
+function said(what: string, locale: Locale): string {
+  return `?${new URLSearchParams({ locale, said: what }).toString()}`;
+}
+
+/** Relative, as the checkout. */
+async function agreementOf(
+  { seriesId, terms, named }: PayerOutcome & { did: 'agree' },
+  {
+    locale,
+    path,
+    ports: { consentLinks, publicUrl },
+  }: { locale: Locale; path: string; ports: SubscriptionPorts },
+): Promise<string> {
+  const offered = await consentLinks.offer({ seriesId, terms, named, language: locale });
+  if (!offered.ok) return said('refused', locale);
+  const query = new URLSearchParams({ locale, returnTo: `${publicUrl()}/${path}` });
+  return `../..${offered.value.url.slice(publicUrl().length)}?${query.toString()}`;
 }
 
 /** Relative, so that the payer stays on the host they came to. What is behind the # reaches no log. */

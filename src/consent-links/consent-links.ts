@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { PaymentResource } from '../cards/domain/payment-resource.ts';
 import type { Cards } from '../cards/vault.ts';
-import type { Instant } from '../clock.ts';
+import { earliest, laterBy, type Instant } from '../clock.ts';
 import { confirmTerms, loadConfirmation, tokenOfSeries, type ConfirmTermsDeps } from '../customers/port.ts';
 import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
@@ -11,10 +11,19 @@ import { retryOnConflict, type Database } from '../platform/database/database.ts
 import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
 import type { MandateGiven } from '../recurring/domain/mandate.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
+import type { Series } from '../recurring/domain/series.ts';
 import type { Consents } from '../recurring/port.ts';
+import type { Ids } from '../ids.ts';
+import { mayRenew } from '../recurring/domain/renewal.ts';
 import { statusOf, type ConsentLink, type LinkState } from './domain/consent-link.ts';
-import type { Agreement, ConsentLinks } from './port.ts';
-import { loadLink, lockLink, storeAttempt } from './store/consent-links.ts';
+import type { Agreement, ConsentLinks, Offer } from './port.ts';
+import {
+  findOfferedLink,
+  loadLink,
+  lockLink,
+  storeAttempt,
+  storeOfferedLink,
+} from './store/consent-links.ts';
 
 /** Followed by the ID and the secret of a link. */
 const consentPath = '/consent';
@@ -25,6 +34,7 @@ export type ConsentLinkDeps = ConfirmTermsDeps & {
   readonly consents: Pick<Consents, 'find'>;
   readonly linkSecrets: LinkSecrets;
   readonly publicUrl: () => string;
+  readonly ids: Ids;
 };
 
 type Begun = Outcome<LinkState, 'operationNotPermitted' | 'tooManyBindings'>;
@@ -32,7 +42,7 @@ type Begun = Outcome<LinkState, 'operationNotPermitted' | 'tooManyBindings'>;
 export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
   const { db, merchants, consents, linkSecrets, publicUrl } = deps;
 
-  async function timeOf({ partyId }: ConsentLink): Promise<Instant> {
+  async function timeOf({ partyId }: Pick<ConsentLink, 'partyId'>): Promise<Instant> {
     const party = await merchants.party(partyId);
     if (!party) throw new Error(`Party ${partyId} not found.`);
     return merchants.timeOf(party);
@@ -43,8 +53,18 @@ export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
     return link && linkStateOf(consents, on, link, now ?? (await timeOf(link)));
   }
 
+  const urlOf = (linkId: string) =>
+    `${publicUrl()}${consentPath}/${linkId}/${linkSecrets.secretOf('renew', linkId)}`;
+
   return {
-    urlOf: (linkId) => `${publicUrl()}${consentPath}/${linkId}/${linkSecrets.secretOf('renew', linkId)}`,
+    async offer(offer) {
+      const stored = await consents.find(db, offer.seriesId);
+      if (!stored) throw new Error(`Series ${offer.seriesId} not found.`);
+      const { series } = stored;
+      const offered = await offerOnce(deps, offer, series, await timeOf(series));
+      return offered.ok ? accept({ url: urlOf(offered.value) }) : offered;
+    },
+    urlOf,
     find,
     linkStateOf: (on, link, now) => linkStateOf(consents, on, link, now),
     async open(linkId, secret) {
@@ -57,6 +77,32 @@ export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
       return retryOnConflict(what, () => begin(deps, linkState, agreement, now));
     },
   };
+}
+
+/** Opened by the page that asks for it, so it need not live long. */
+const offerMs = 2 * 24 * 3_600_000;
+
+async function offerOnce(
+  { db, ids, merchants }: ConsentLinkDeps,
+  { seriesId, terms, language, named }: Offer,
+  series: Series,
+  now: Instant,
+) {
+  const { partyId, shopId } = series;
+  const before = await findOfferedLink(db, partyId, named);
+  if (before) return accept(before.value.id);
+  const trading = await merchants.trading(series);
+  if (!trading.ok) return trading;
+  const renewable = mayRenew(series, now);
+  if (!renewable.ok) return renewable;
+  const until = laterBy(now, offerMs);
+  const endsAt = terms.validUntil === undefined ? until : (series.endsAt ?? until);
+  const of = { partyId, shopId, seriesId, terms, language, createdAt: now };
+  const link = { ...of, id: ids.next(), expiresAt: earliest(until, endsAt) };
+  if (await storeOfferedLink(db, link, named)) return accept(link.id);
+  const stored = await findOfferedLink(db, partyId, named);
+  if (!stored) throw new Error(`Consent link ${named} is taken, and not found.`);
+  return accept(stored.value.id);
 }
 
 async function linkStateOf(

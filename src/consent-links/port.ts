@@ -3,7 +3,8 @@ import type { Instant } from '../clock.ts';
 import type { ClientInfo } from '../cards/domain/payment-resource.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Outcome } from '../refusal.ts';
-import type { ConsentLink, LinkState } from './domain/consent-link.ts';
+import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
+import type { ConsentLink, LinkState, NewTerms } from './domain/consent-link.ts';
 
 /** What the payer agreed to, as the page showed it and the service received it. */
 export type Agreement = {
@@ -14,7 +15,17 @@ export type Agreement = {
   readonly clientInfo: ClientInfo;
 };
 
+/** New terms that a page of Mandate asks the payer to agree to. With the same name it is the same link. */
+export type Offer = {
+  readonly seriesId: string;
+  readonly terms: NewTerms;
+  readonly language: ReceiptLanguage;
+  readonly named: string;
+};
+
 export type ConsentLinks = {
+  /** The address of the page. Refused where `mayRenew` or the shop refuses. */
+  offer(offer: Offer): Promise<Outcome<{ readonly url: string }, string>>;
   /** The address to send the payer to. Any person who has it can agree in the payer's name. */
   urlOf(linkId: string): string;
   /** Undefined if there is no such link. */

@@ -5,21 +5,23 @@ import { defined } from '../defined.ts';
 import { cardOfPayment } from '../payments/port.ts';
 import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
 import type { Consents } from '../recurring/port.ts';
+import { accept } from '../refusal.ts';
 import { change, type ChangeDeps } from './api/change-subscription.ts';
 import {
   actsOf,
   decideForPayer,
+  decideReason,
   nextChargeOf,
   payableOf,
   payerActs,
   type PayerView,
 } from './domain/payer-acts.ts';
-import { sumOf } from './domain/changes/proration.ts';
 import { isoOf } from './domain/schedule.ts';
-import type { Subscription } from './domain/subscription.ts';
+import { payerReasons, type Subscription } from './domain/subscription.ts';
 import { endOfPayerLink, payerLinkOf } from './payer-link.ts';
-import type { NewCardTerms, PayerOutcome, PayerPages } from './port.ts';
-import { findPeriods, findSubscriptionsOfCustomer, loadSubscription } from './store/subscriptions.ts';
+import { termsOfNewCard, termsToAgree } from './payer-terms.ts';
+import type { PayerOutcome, PayerPages } from './port.ts';
+import { findPeriods, loadSubscription } from './store/subscriptions.ts';
 
 export type PayerPageDeps = ChangeDeps & {
   readonly customers: Customers;
@@ -46,7 +48,7 @@ export function openPayerPages(deps: PayerPageDeps): PayerPages {
 
     tokenOf: ({ subscription, version }) => tokenOf(subscription.terms.id, version),
 
-    async act(view, { act: wished, token }) {
+    async act(view, { act: wished, token, reason: said }) {
       const act = payerActs.find((known) => known === wished);
       const { subscription, version, acts, may, now } = view;
       const { id, partyId } = subscription.terms;
@@ -55,12 +57,18 @@ export function openPayerPages(deps: PayerPageDeps): PayerPages {
       if (!act || !isOfPage || !acts.includes(act)) return { did: 'nothing' };
       if (act === 'pay') return payment(subscription);
       if (act === 'newCard') return newCard(view, deps);
+      if (act === 'agree') return agreement(view);
       if (Number(seen) !== version) return { did: 'outdated' };
+      const reason = payerReasons.find((known) => known === said);
+      if (act === 'reason' && !reason) return { did: 'nothing' };
       const ids = { invoiceId: deps.ids.next() };
       const outcome = await change(
         { caller: { partyId }, params: { subscriptionID: id }, now },
         deps,
-        (current, at) => decideForPayer(current, act, { may, ...ids }, at),
+        (current, at) =>
+          act === 'reason'
+            ? accept(reason ? decideReason(current, reason) : [])
+            : decideForPayer(current, act, { may, ...ids }, at),
         act === 'resume' ? 'a shop that trades' : 'nothing',
       );
       return { did: outcome.ok ? 'changed' : 'refused' };
@@ -78,7 +86,12 @@ async function viewOf(id: string, deps: PayerPageDeps): Promise<PayerView | unde
   if (!party) throw new Error(`Party ${terms.partyId} not found.`);
   const now = merchants.timeOf(party);
   const settings = await consents.settings(db, terms);
-  const may = { pause: settings.pauseByPayer ?? true, changeCard: settings.newCardByPayer ?? true };
+  const newTerms = await termsToAgree(subscription, now, deps);
+  const may = {
+    pause: settings.pauseByPayer ?? true,
+    changeCard: settings.newCardByPayer ?? true,
+    agree: newTerms !== undefined,
+  };
   return {
     subscription,
     version,
@@ -87,7 +100,7 @@ async function viewOf(id: string, deps: PayerPageDeps): Promise<PayerView | unde
     may,
     acts: actsOf(subscription, may, now),
     now,
-    ...defined({ card: await cardOf(subscription, deps), nextCharge: nextChargeOf(subscription) }),
+    ...defined({ card: await cardOf(subscription, deps), nextCharge: nextChargeOf(subscription), newTerms }),
   };
 }
 
@@ -107,41 +120,13 @@ function payment(subscription: Subscription): PayerOutcome {
 async function newCard(view: PayerView, deps: PayerPageDeps): Promise<PayerOutcome> {
   const { customerId } = view.subscription.terms;
   if (customerId === undefined) return { did: 'nothing' };
-  return { did: 'newCard', customerId, terms: await termsOfNewCard(view, customerId, deps) };
+  return { did: 'newCard', customerId, terms: await termsOfNewCard(view, deps) };
 }
 
-/**
- * Those of the present card, because a consent covers all that is charged to the card. If it has no amount, or one that is too small
- * for a subscription, those of the customer's subscriptions.
- */
-async function termsOfNewCard(
-  { subscription, schedule, now }: PayerView,
-  customerId: string,
-  { db, customers, consents }: PayerPageDeps,
-): Promise<NewCardTerms> {
-  const { partyId } = subscription.terms;
-  const running = (await findSubscriptionsOfCustomer(db, partyId, customerId))
-    .map((stored) => stored.subscription)
-    .filter(({ phase }) => phase !== 'ended');
-  const most = Math.max(...running.map(largestChargeMinor));
-  const { card } = (await customers.chargeable(db, partyId, customerId)) ?? {};
-  if (card) {
-    const { token, livemode, seriesId: named } = card;
-    const seriesId = await consents.seriesOfCustomer(db, { named, customerId, partyId, livemode, token });
-    const series = (await consents.find(db, seriesId))?.series;
-    const { schedule: agreed, amountRule } = series?.mandate ?? {};
-    const isOver = series?.endsAt !== undefined && series.endsAt <= now;
-    const isEnough = amountRule?.kind === 'variable' || (amountRule?.amountMinor ?? 0) >= most;
-    if (amountRule && isEnough && !isOver) return { amountRule, ...defined({ schedule: agreed }) };
-  }
-  // Two subscriptions have two schedules.
-  return running.length === 1
-    ? { schedule, amountRule: { kind: 'fixed', amountMinor: most } }
-    : { amountRule: { kind: 'upTo', amountMinor: most } };
-}
-
-function largestChargeMinor({ items, scheduledItems = [], open }: Subscription): number {
-  const last = items.map((item) => ({ ...item, priceMinor: item.lastPriceMinor ?? item.priceMinor }));
-  const amounts = [sumOf(items), sumOf(last), sumOf(scheduledItems), ...open.map((one) => one.amountMinor)];
-  return Math.max(...amounts.map(Number));
+/** The name makes one link of several clicks. Another day has another one, because a link does not live long. */
+function agreement({ subscription, version, newTerms, now }: PayerView): PayerOutcome {
+  if (!newTerms) return { did: 'nothing' };
+  const { seriesId, after: terms } = newTerms;
+  const named = [subscription.terms.id, version, now.slice(0, 10)].join('.');
+  return { did: 'agree', seriesId, terms, named };
 }

@@ -1,7 +1,7 @@
 // What other modules may use of subscriptions: the page on which payers look after theirs.
 import type { Instant } from '../clock.ts';
 import type { PayerLink } from './payer-link.ts';
-import type { PayerView } from './domain/payer-acts.ts';
+import type { PayerView, TermsToAgree } from './domain/payer-acts.ts';
 
 /** What a saved card will be charged for, as a consent has it. */
 export type NewCardTerms = {
@@ -14,6 +14,11 @@ export type NewCardTerms = {
 export type PayerOutcome =
   | { readonly did: 'nothing' | 'changed' | 'refused' | 'outdated' }
   | { readonly did: 'pay'; readonly invoiceId: string }
+  /** On a page for `terms` of the series. With the same name it is the same page. */
+  | ({ readonly did: 'agree'; readonly named: string; readonly terms: TermsToAgree['after'] } & Pick<
+      TermsToAgree,
+      'seriesId'
+    >)
   | { readonly did: 'newCard'; readonly customerId: string; readonly terms: NewCardTerms };
 
 export type PayerPages = {
@@ -24,7 +29,10 @@ export type PayerPages = {
   /** For the forms of the page. */
   tokenOf(view: PayerView): string;
   /** `nothing` if the page does not offer it any more, as after a second click; `outdated` if the page shows an older state. */
-  act(view: PayerView, wish: { readonly act: string; readonly token: string }): Promise<PayerOutcome>;
+  act(
+    view: PayerView,
+    wish: { readonly act: string; readonly token: string; readonly reason?: string },
+  ): Promise<PayerOutcome>;
 };
 
 export { payerPath } from './payer-link.ts';

@@ -32,8 +32,10 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   subscription_unpaid: 'SubscriptionUnpaid',
   subscription_paused: 'SubscriptionPaused',
   subscription_resumed: 'SubscriptionResumed',
+  anchor_shifted: 'SubscriptionAnchorShifted',
   end_scheduled: 'SubscriptionEndScheduled',
   end_taken_back: 'SubscriptionEndTakenBack',
+  payer_reason_given: 'SubscriptionReasonGiven',
   subscription_ended: 'SubscriptionEnded',
   items_scheduled: 'SubscriptionChangeScheduled',
   items_unscheduled: 'SubscriptionChangeTakenBack',
@@ -101,6 +103,7 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
   if (fact.type === 'subscription_paused') return { by: fact.by };
   if (fact.type === 'end_scheduled') return { by: fact.reason };
   if (fact.type === 'subscription_parked') return { reason: fact.why };
+  if (fact.type === 'anchor_shifted') return { anchorOn: fact.schedule.anchor };
   if (fact.type === 'items_scheduled') return { items: cartBody(fact.items) };
   if (fact.type === 'items_unscheduled') return { items: cartBody(before?.scheduledItems ?? []) };
   if (fact.type === 'change_started' || fact.type === 'items_changed')

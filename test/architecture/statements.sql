@@ -3343,7 +3343,7 @@ from concerned where series.series_id = concerned.series_id;
 -- insert_consent_link
 insert into consent_link (consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at)
 select $1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::text, $12::text, $13::timestamptz
-where claim_external_id($2::text, 'createConsentLink', $8::text, $1::text, $14::bytea)
+where claim_external_id($2::text, $14::text, $15::text, $1::text, $16::bytea)
 returning consent_link_id;
 
 -- insert_console_session
@@ -4794,6 +4794,11 @@ and outcome in ('declined', 'lost') and decline_class is distinct from 'configur
 and not coalesce(is_retry and created_at <= $3::timestamptz, false)) as others_failed_at,
 max(created_at) filter (where outcome <> 'unsent' and decline_class is distinct from 'configuration') as last_attempt_at
 from series_attempt where series_id = $4::text;
+
+-- read_offered_consent_link
+select consent_link.consent_link_id, consent_link.party_id, consent_link.shop_id, consent_link.series_id, consent_link.terms, consent_link.language, consent_link.redirect_url, consent_link.external_id, consent_link.created_at, consent_link.expires_at, consent_link.customer_id, consent_link.binding_id, consent_link.cancelled_at, claim.fingerprint as request_fingerprint
+from external_id as claim join consent_link on consent_link_id = entity_id 
+where claim.party_id = $1::text and claim.operation = 'offerConsentLink' and claim.external_id = $2::text;
 
 -- read_oldest_pending_refund
 select min(refund.created_at) as since

@@ -142,6 +142,10 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'charge_announced', announcement: announcement('newPrice') },
       { type: 'announcement_ended', number: 2, as: 'accepted' },
       { type: 'subscription_paused', by: 'merchant', resumesAt: minute(40 * 24 * 60) },
+      {
+        type: 'anchor_shifted',
+        schedule: { ...subscriptionSchedule(), anchor: '2026-02-20', anchorNumber: 2, leading: [] },
+      },
       { type: 'subscription_resumed' },
       { type: 'period_created', period: missedPeriod(2, '2026-02-20', '2026-03-20') },
       { type: 'missed_period_charged', number: 2, invoiceId: '1Ek5pFYYx2u' },
@@ -157,6 +161,7 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'charge_failed', number: 3, declineClass: 'newCard', givesUpAt: minute(85 * 24 * 60) },
       { type: 'subscription_unpaid', number: 3 },
       { type: 'end_scheduled', afterNumber: 3, reason: 'payer' },
+      { type: 'payer_reason_given', reason: 'tooExpensive' },
       { type: 'end_taken_back' },
       {
         type: 'dunning_policy_changed',

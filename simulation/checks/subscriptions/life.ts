@@ -205,6 +205,7 @@ export class Life {
     },
     subscription_resumed: () => void (this.phase = 'running'),
     end_scheduled: (fact) => void (this.lastNumber = Number(fact['afterNumber'])),
+    payer_reason_given: () => {},
     end_taken_back: () => void (this.lastNumber = Infinity),
     subscription_ended: () => void (this.phase = 'ended'),
     items_scheduled: (fact) => this.changes.scheduled(fact['items'] as Item[]),
@@ -481,6 +482,7 @@ export class Life {
 
 /** What was at the bank is finished. */
 const afterTheEnd = new Set([
+  'payer_reason_given',
   'charge_postponed',
   'charge_failed',
   'period_paid',

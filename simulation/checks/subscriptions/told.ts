@@ -19,8 +19,10 @@ const eventOf: Readonly<Record<string, string>> = {
   subscription_unpaid: 'SubscriptionUnpaid',
   subscription_paused: 'SubscriptionPaused',
   subscription_resumed: 'SubscriptionResumed',
+  anchor_shifted: 'SubscriptionAnchorShifted',
   end_scheduled: 'SubscriptionEndScheduled',
   end_taken_back: 'SubscriptionEndTakenBack',
+  payer_reason_given: 'SubscriptionReasonGiven',
   subscription_ended: 'SubscriptionEnded',
   items_scheduled: 'SubscriptionChangeScheduled',
   items_unscheduled: 'SubscriptionChangeTakenBack',
@@ -92,13 +94,14 @@ function inOrder(deliveries: readonly Delivery[]): Body[] {
 
 function wrongAbout(bodies: readonly Body[], row: SubscriptionRow, periods: readonly PeriodRow[]): string[] {
   const last = bodies.at(-1)?.subscription ?? {};
-  const { endsAfter, endedFor, pause, paidThrough, parkedFor } = row.state;
+  const { endsAfter, endedFor, payerReason, pause, paidThrough, parkedFor } = row.state;
   const expected: Readonly<Record<string, unknown>> = {
     status: statusOf(row),
     creditBalance: row.state.creditMinor,
     paidThrough,
     endsAfterPeriod: endsAfter?.number,
     endReason: endedFor,
+    payerReason,
     resumesAt: pause?.resumesAt,
     parkedFor,
   };

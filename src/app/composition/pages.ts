@@ -83,8 +83,8 @@ function addPayerPages(
     customerOf: (id) => loadCustomerOfPayer(lookups, id),
     termsOf: async (shop) => (await consents.settings(lookups, shop)).terms,
   });
-  addSubscriptionRoutes(app, { ...shown, payerPages });
-  addConsentLinkRoutes(app, { ...shown, clock: ports.clock, consentLinks });
+  addSubscriptionRoutes(app, { ...shown, payerPages, consentLinks, publicUrl });
+  addConsentLinkRoutes(app, { ...shown, clock: ports.clock, consentLinks, publicUrl });
 }
 
 function addConsole(

@@ -60,6 +60,8 @@ export type ConsentLinkView = {
     /** The hash of the evidence: the payer agrees to what this page shows, and to nothing newer. */
     readonly textHash: string;
     readonly returnTo?: string;
+    /** The page of a subscription that the payer came from. */
+    readonly payerPage?: string;
   };
 };
 
@@ -95,13 +97,13 @@ ${section('form', view, link ? form(link, words) : '')}
 ${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p id="waiting-lead" aria-live="polite">${escaped(waiting.lead)}</p>`)}
 ${section('challenge', view, challenge(all))}
 ${section('left', view, `${head(words.leftHead)}<p>${escaped(words.leftLead)}</p><button id="resume" class="main" type="button">${escaped(bank.resume)}</button>`)}
-${section('done', view, `${mark('tick')}${head(words.doneHead)}<p>${escaped(fill(words.doneLead, { amount: link?.verification ?? '' }))}</p>${link ? newTerms(link.text.rows) : ''}${back(link?.returnTo, all)}`)}
+${section('done', view, `${mark('tick')}${head(words.doneHead)}<p>${escaped(fill(words.doneLead, { amount: link?.verification ?? '' }))}</p>${link ? newTerms(link.text.rows) : ''}${back(link, words, all)}`)}
 ${ending('expired', view, words.expiredHead, words.expiredLead)}
 ${ending('cancelled', view, words.cancelledHead, words.cancelledLead)}
 ${ending('dead', view, words.deadHead, words.deadLead)}
 ${section('heard', view, `${head(ended.heardHead)}<p>${escaped(ended.heardLead)}</p>`)}
 ${smallPrint(link?.brand, all)}
-${languageLink(locale, {})}
+${languageLink(locale, defined({ returnTo: link?.payerPage }))}
 </main>
 </div>`,
   });
@@ -150,10 +152,11 @@ function newTerms(rows: readonly TermsRow[]): string {
   return `<dl class="receipt">${lines.join('')}</dl>`;
 }
 
-function back(returnTo: string | undefined, { done }: Translations): string {
-  return returnTo === undefined
-    ? ''
-    : `<a class="main" href="${escaped(returnTo)}">${escaped(done.back)}</a>`;
+function back(link: ConsentLinkView['link'], words: ConsentLinkWords, { done }: Translations): string {
+  const { payerPage, returnTo = payerPage } = link ?? {};
+  if (returnTo === undefined) return '';
+  const text = payerPage === undefined ? done.back : words.back;
+  return `<a class="main" href="${escaped(returnTo)}">${escaped(text)}</a>`;
 }
 
 function ending(name: ConsentView, view: ConsentView, title: string, lead: string): string {

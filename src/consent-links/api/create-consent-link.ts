@@ -9,18 +9,13 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { instantOf } from '../../platform/http/schemas.ts';
 import { mandateGiven, termsProblem } from '../../recurring/api/schema.ts';
+import { mayRenew } from '../../recurring/domain/renewal.ts';
 import type { Series } from '../../recurring/domain/series.ts';
 import { timeZoneOf, type RecurringSettings } from '../../recurring/domain/settings.ts';
 import type { Consents } from '../../recurring/port.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { endOfDay } from '../../retry-rules/domain/calendar.ts';
-import {
-  dateProblem,
-  mayRenew,
-  usualLifeMs,
-  type ConsentLink,
-  type NewTerms,
-} from '../domain/consent-link.ts';
+import { dateProblem, usualLifeMs, type ConsentLink, type NewTerms } from '../domain/consent-link.ts';
 import type { ConsentLinks } from '../port.ts';
 import { findLinkByExternalId, storeNewLink } from '../store/consent-links.ts';
 import { consentLinkBody, consentLinkExample, ConsentLinkParams, ConsentLinkSchema } from './schema.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { BindingState } from '../../customers/domain/binding.ts';
 import type { Series } from '../../recurring/domain/series.ts';
-import { dateProblem, mayRenew, statusOf, type ConsentLink } from './consent-link.ts';
+import { dateProblem, statusOf, type ConsentLink } from './consent-link.ts';
 
 const now = '2026-01-19T10:00:00.000000Z' as Instant;
 const day = 24 * 3_600_000;
@@ -35,24 +35,6 @@ describe('the status of a link', () => {
 });
 
 describe('new terms', () => {
-  const until = (ms: number) => ({ card: { endsAt: laterBy(now, ms) } });
-
-  test('are for a series that is active or stopped, with a card that has not expired', () => {
-    const stopped = { state: { name: 'stopped', scope: 'series' } } as Series;
-    const cardStopped = { state: { name: 'stopped', scope: 'cardInShop' } } as Series;
-    expect(mayRenew({ ...active, ...until(1) } as Series, now).ok).toBe(true);
-    expect(mayRenew({ ...stopped, ...until(1) } as Series, now).ok).toBe(true);
-    expect(mayRenew({ ...cardStopped, ...until(1) } as Series, now)).toMatchObject({
-      refusal: { code: 'recurrentStopped' },
-    });
-    expect(mayRenew({ ...revoked, ...until(1) } as Series, now)).toMatchObject({
-      refusal: { code: 'recurrentConsentRevoked' },
-    });
-    expect(mayRenew({ ...active, ...until(0) } as Series, now)).toMatchObject({
-      refusal: { code: 'recurrentCardExpired' },
-    });
-  });
-
   test('can be agreed to for 30 days at most, and their last day is not over', () => {
     expect(dateProblem({ expiresAt: laterBy(now, 30 * day), endsAt: laterBy(now, 1) }, now)).toBeUndefined();
     expect(dateProblem({ expiresAt: laterBy(now, 30 * day + 1) }, now)).toContain('30 days');

@@ -5,7 +5,6 @@ import type { Binding } from '../../customers/domain/binding.ts';
 import type { ReceiptLanguage } from '../../receipts/domain/receipt.ts';
 import type { AmountRule, MandateTerms } from '../../receipts/domain/terms.ts';
 import type { Series } from '../../recurring/domain/series.ts';
-import { accept, refuse, type Outcome } from '../../refusal.ts';
 
 /** A payer cannot agree to an amount or a schedule that is not said. */
 export type NewTerms = MandateTerms & { readonly schedule: string; readonly amountRule: AmountRule };
@@ -60,16 +59,6 @@ export function statusOf(
   }
   if (cancelledAt !== undefined || state.name === 'withdrawn') return 'cancelled';
   return now >= expiresAt ? 'expired' : 'open';
-}
-
-/** Which series can get new terms. If the consent has ended, or the card has expired or was stopped, they need a new card. */
-export function mayRenew(
-  { state, card }: Pick<Series, 'state' | 'card'>,
-  now: Instant,
-): Outcome<undefined, 'recurrentConsentRevoked' | 'recurrentCardExpired' | 'recurrentStopped'> {
-  if (state.name === 'withdrawn') return refuse('recurrentConsentRevoked');
-  if (state.name === 'stopped' && state.scope !== 'series') return refuse('recurrentStopped');
-  return now >= card.endsAt ? refuse('recurrentCardExpired') : accept(undefined);
 }
 
 export const usualLifeMs = 7 * 24 * 3_600_000;

@@ -33,15 +33,15 @@ const columns = {
   cancelled_at: 'timestamptz?',
 } as const;
 
-/** No row if the external ID is taken. */
+/** No row if the name is taken. */
 const insertLink = statement({
   name: 'insert_consent_link',
-  parameters: { ...columns, fingerprint: 'bytea' },
+  parameters: { ...columns, operation: 'text', named: 'text?', fingerprint: 'bytea' },
   row: { consent_link_id: 'text' },
   text: `
     insert into consent_link (${columnList(columns)})
     select ${parameterList(columns)}
-    where claim_external_id(:party_id, 'createConsentLink', :external_id, :consent_link_id, :fingerprint)
+    where claim_external_id(:party_id, :operation, :named, :consent_link_id, :fingerprint)
     returning consent_link_id`,
 });
 
@@ -73,8 +73,28 @@ const cancelLink = statement({
   text: `update consent_link set cancelled_at = :cancelled_at where consent_link_id = :consent_link_id`,
 });
 
+const creation = 'createConsentLink';
+/** Names of Mandate's own, which no merchant can take. */
+const offer = 'offerConsentLink';
+
 /** False if the external ID is taken. */
-export async function storeNewLink(db: Database, link: ConsentLink, fingerprint: Buffer): Promise<boolean> {
+export function storeNewLink(db: Database, link: ConsentLink, fingerprint: Buffer): Promise<boolean> {
+  return storeLink(db, link, { operation: creation, named: link.externalId, fingerprint });
+}
+
+/** False if another request has stored a link with this name. */
+export function storeOfferedLink(db: Database, link: ConsentLink, named: string): Promise<boolean> {
+  return storeLink(db, link, { operation: offer, named, fingerprint: Buffer.alloc(0) });
+}
+
+async function storeLink(
+  db: Database,
+  link: ConsentLink,
+  {
+    named,
+    ...claim
+  }: { readonly operation: string; readonly named: string | undefined; readonly fingerprint: Buffer },
+): Promise<boolean> {
   const rows = await db.run(insertLink, {
     consent_link_id: link.id,
     party_id: link.partyId,
@@ -89,7 +109,8 @@ export async function storeNewLink(db: Database, link: ConsentLink, fingerprint:
     customer_id: null,
     binding_id: null,
     cancelled_at: null,
-    fingerprint,
+    named: named ?? null,
+    ...claim,
   });
   return rows.length > 0;
 }
@@ -105,12 +126,10 @@ export async function lockLink(tx: Database, linkId: string): Promise<ConsentLin
   return row && linkFromRow(row);
 }
 
-export const findLinkByExternalId = findByExternalId(
-  'consent_link',
-  'createConsentLink',
-  columns,
-  linkFromRow,
-);
+export const findLinkByExternalId = findByExternalId('consent_link', creation, columns, linkFromRow);
+export const findOfferedLink = findByExternalId('consent_link', offer, columns, linkFromRow, {
+  name: 'read_offered_consent_link',
+});
 
 export async function storeAttempt(
   tx: Database,

@@ -14,6 +14,7 @@ import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 import type { Charging } from '../../recurring/port.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { decideCancel, decidePause, decideResume, decideUncancel } from '../domain/commands.ts';
+import { decideResumeShifted } from '../domain/changes/shift-anchor.ts';
 import type { Subscription, SubscriptionFact } from '../domain/subscription.ts';
 import { findSubscription } from '../store/subscriptions.ts';
 import type { PayerEmails } from '../payer-emails.ts';
@@ -146,13 +147,22 @@ export const resumeSubscription = endpoint({
   summary: 'Resume a subscription',
   description:
     'The time of the pause is not charged, and the rest of a period that continues is. One with `parkedFor` is charged again.',
-  errors: [...changeErrors, ...tradingRefusals],
+  query: Type.Object({
+    shiftAnchor: Type.Optional(
+      Type.Enum(['true', 'false'], {
+        description: 'A new period starts today, and later ones are counted from it.',
+      }),
+    ),
+  }),
+  errors: [...changeErrors, 'subscriptionPastDue', ...tradingRefusals],
   handle: (request, deps: ChangeDeps) => {
     const ids = { invoiceId: deps.ids.next() };
+    const isShifted = request.query.shiftAnchor === 'true';
     return change(
       request,
       deps,
-      (subscription, now) => decideResume(subscription, ids, now),
+      (subscription, now) =>
+        isShifted ? decideResumeShifted(subscription, now) : decideResume(subscription, ids, now),
       'a shop that trades',
     );
   },

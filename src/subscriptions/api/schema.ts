@@ -18,6 +18,7 @@ import type { Upcoming } from '../domain/period-rows.ts';
 import { isoOf } from '../domain/schedule.ts';
 import {
   nextAction,
+  payerReasons,
   policyNameOf,
   policyOf,
   statusOf,
@@ -196,6 +197,9 @@ export const SubscriptionSchema = Type.Object(
     resumesAt: Type.Optional(DateTime),
     pausedBy: Type.Optional(Type.Enum(['payer', 'merchant', 'dunning'])),
     endReason: Type.Optional(Type.String()),
+    payerReason: Type.Optional(
+      Type.Enum([...payerReasons], { description: 'Why the payer has ended it, if they say so.' }),
+    ),
     parkedFor: Type.Optional(
       Type.String({ description: 'Charging is stopped until you resume it. Nothing is lost.' }),
     ),
@@ -274,6 +278,7 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       resumesAt: pause?.resumesAt,
       pausedBy: pause?.by,
       endReason: endedFor,
+      payerReason: subscription.payerReason,
       parkedFor,
     }),
   };

@@ -1,24 +1,33 @@
 // What payers may do with their subscription on its page, and the next charge that the page names.
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
+import type { AmountRule, MandateTerms } from '../../receipts/domain/terms.ts';
 import { accept, type Outcome } from '../../refusal.ts';
 import { decideCancel, decidePause, decideResume, decideUncancel, type NewIds } from './commands.ts';
 import { upcoming } from './period-rows.ts';
-import { nextAction, type Period, type Subscription, type SubscriptionFact } from './subscription.ts';
+import {
+  nextAction,
+  type PayerReason,
+  type Period,
+  type Subscription,
+  type SubscriptionFact,
+} from './subscription.ts';
 
-export const payerActs = ['pay', 'newCard', 'pause', 'resume', 'end', 'takeBack'] as const;
+export const payerActs = ['agree', 'pay', 'newCard', 'pause', 'resume', 'end', 'takeBack', 'reason'] as const;
 export type PayerAct = (typeof payerActs)[number];
-type Change = Exclude<PayerAct, 'pay' | 'newCard'>;
+type Change = Exclude<PayerAct, 'agree' | 'pay' | 'newCard' | 'reason'>;
 
-/** What the shop has not switched off. Payers can always end a subscription. */
-export type PayerMay = { readonly pause: boolean; readonly changeCard: boolean };
+/** What the shop has not switched off, and `agree` where something costs more than the payer agreed to. They can always end it. */
+export type PayerMay = { readonly pause: boolean; readonly changeCard: boolean; readonly agree?: boolean };
 
 /** What the page offers. A payer resumes and takes back only what a payer has done: the merchant has reasons of their own. */
 export function actsOf(subscription: Subscription, may: PayerMay, now: Instant): readonly PayerAct[] {
   const { terms, phase, pause, endsAfter, parkedFor, latest } = subscription;
-  if (phase === 'ended') return [];
+  const reason = asksReason(subscription);
+  if (phase === 'ended') return reason ? ['reason'] : [];
   const isMoving = parkedFor === undefined;
   const offered: Readonly<Record<PayerAct, boolean>> = {
+    agree: may.agree ?? false,
     pay: payableOf(subscription) !== undefined,
     // Without a customer, the card that pays an open period is charged from then on.
     newCard: may.changeCard && terms.customerId !== undefined && phase !== 'incomplete',
@@ -26,8 +35,19 @@ export function actsOf(subscription: Subscription, may: PayerMay, now: Instant):
     resume: isMoving && phase === 'paused' && pause?.by === 'payer',
     end: !endsAfter,
     takeBack: endsAfter?.reason === 'payer' && latest !== undefined && latest.endsAt > now,
+    reason,
   };
   return payerActs.filter((act) => offered[act]);
+}
+
+/** After what the payer has ended: once, and without a need to answer. */
+function asksReason({ endsAfter, endedFor, payerReason }: Subscription): boolean {
+  return (endsAfter?.reason ?? endedFor) === 'payer' && payerReason === undefined;
+}
+
+/** Nothing, if the page does not ask any more. */
+export function decideReason(subscription: Subscription, reason: PayerReason): readonly SubscriptionFact[] {
+  return asksReason(subscription) ? [{ type: 'payer_reason_given', reason }] : [];
 }
 
 /** Of the oldest unpaid period. While a charge of it is at the bank, nothing else can pay it. */
@@ -65,6 +85,13 @@ export function decideForPayer(
   }
 }
 
+/** What the payer agreed to, and what they are asked to agree to. */
+export type TermsToAgree = {
+  readonly seriesId: string;
+  readonly before: MandateTerms;
+  readonly after: MandateTerms & { readonly schedule: string; readonly amountRule: AmountRule };
+};
+
 export type NextCharge = { readonly at: Instant; readonly amountMinor: bigint };
 
 /** Undefined while none is planned: a person or a bank decides first, or the subscription ends. */
@@ -94,6 +121,7 @@ export type PayerView = {
   /** An ISO 8601 period. */
   readonly schedule: string;
   readonly nextCharge?: NextCharge;
+  readonly newTerms?: TermsToAgree;
   readonly may: PayerMay;
   readonly acts: readonly PayerAct[];
   readonly now: Instant;

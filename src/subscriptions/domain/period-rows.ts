@@ -2,7 +2,7 @@
 import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
 import { partOfLines, restOfLines, sumOf } from './changes/proration.ts';
-import { isLast, shareOfFirst } from './schedule.ts';
+import { isLast, periodTimes, shareOfFirst, type LocalDate } from './schedule.ts';
 import {
   nextPeriod,
   policyOf,
@@ -118,6 +118,18 @@ function createFor(
 export function skipStarted(subscription: Subscription, now: Instant): Created[] {
   const started = nextPeriods(subscription, ({ startsAt }) => startsAt < now, { most: Infinity });
   return started.map((next) => created(uncharged(subscription, next, 'skipped')));
+}
+
+/** All that starts before a local day is skipped. The last of it ends on that day, and its shorter time costs nothing. */
+export function skipUntil(subscription: Subscription, day: LocalDate): Created[] {
+  const { schedule, terms } = subscription;
+  const started = nextPeriods(subscription, ({ startsOn }) => startsOn < day, { most: Infinity });
+  return started.map((next) => {
+    if (!schedule || next.endsOn <= day) return created(uncharged(subscription, next, 'skipped'));
+    const { endsAt } = periodTimes(schedule, { ...next, endsOn: day }, terms.id, next.startsAt);
+    const cut = { ...next, endsOn: day, endsAt };
+    return created({ ...cut, lines: [], amountMinor: 0n, creditMinor: 0n, outcome: 'skipped' });
+  });
 }
 
 /**

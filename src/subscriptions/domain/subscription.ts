@@ -126,6 +126,10 @@ export type EndReason =
   | 'firstPaymentMissing'
   | 'disputed';
 
+/** Why a payer has ended it, in their own words as far as the page has some. */
+export const payerReasons = ['tooExpensive', 'notUsed', 'notAsExpected', 'otherProvider', 'other'] as const;
+export type PayerReason = (typeof payerReasons)[number];
+
 export type Phase = 'incomplete' | 'running' | 'paused' | 'unpaid' | 'ended';
 export type Status = Exclude<Phase, 'running'> | 'trialing' | 'active' | 'pastDue';
 
@@ -157,6 +161,7 @@ export type Subscription = {
   readonly charges: readonly Charge[];
   readonly parkedFor?: ParkReason;
   readonly endedFor?: EndReason;
+  readonly payerReason?: PayerReason;
   /** Of the next charge that needs one, or of the latest. */
   readonly announcement?: Announcement;
   /** What a full period costs, as the payer knows it. Absent: as at the start. */
@@ -224,8 +229,10 @@ export type SubscriptionFact =
   | { readonly type: 'subscription_unpaid'; readonly number: number }
   | ({ readonly type: 'subscription_paused' } & Pause)
   | { readonly type: 'subscription_resumed' }
+  | { readonly type: 'anchor_shifted'; readonly schedule: Schedule }
   | { readonly type: 'end_scheduled'; readonly afterNumber: number; readonly reason: EndReason }
   | { readonly type: 'end_taken_back' }
+  | { readonly type: 'payer_reason_given'; readonly reason: PayerReason }
   | { readonly type: 'subscription_ended'; readonly reason: EndReason }
   | { readonly type: 'items_scheduled'; readonly items: readonly Item[] }
   | { readonly type: 'items_unscheduled' }
@@ -278,6 +285,7 @@ const whileRunning = {
   subscription_paused: 'paused',
   end_scheduled: 'running',
   end_taken_back: 'running',
+  payer_reason_given: 'running',
   subscription_ended: 'ended',
   items_scheduled: 'running',
   items_unscheduled: 'running',
@@ -316,8 +324,10 @@ export const subscriptionLifecycle = {
     // It ends at another time.
     subscription_paused: 'paused',
     subscription_resumed: 'running',
+    anchor_shifted: 'paused',
     end_scheduled: 'paused',
     end_taken_back: 'paused',
+    payer_reason_given: 'paused',
     subscription_ended: 'ended',
     items_scheduled: 'paused',
     items_unscheduled: 'paused',
@@ -344,6 +354,7 @@ export const subscriptionLifecycle = {
     payment_taken_back: 'unpaid',
     end_scheduled: 'unpaid',
     end_taken_back: 'unpaid',
+    payer_reason_given: 'unpaid',
     subscription_ended: 'ended',
     items_unscheduled: 'unpaid',
     change_charge_failed: 'unpaid',
@@ -360,6 +371,7 @@ export const subscriptionLifecycle = {
   },
   // What was at the bank is finished.
   ended: {
+    payer_reason_given: 'ended',
     charge_postponed: 'ended',
     charge_failed: 'ended',
     period_paid: 'ended',
@@ -534,13 +546,12 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'subscription_unpaid':
       return withOpen(before, fact.number, (period) => ({ ...untried(period), outcome: 'unpaid' }));
     case 'end_scheduled':
-      return { ...before, endsAfter: { number: fact.afterNumber, reason: fact.reason } };
     case 'end_taken_back':
-      return withoutEnd(before);
-    case 'subscription_ended': {
-      const { scheduledItems: _, ...rest } = withoutEnd(withoutPause(before));
-      return { ...rest, endedFor: fact.reason };
-    }
+    case 'subscription_ended':
+    case 'payer_reason_given':
+      return afterEnd(before, fact);
+    case 'anchor_shifted':
+      return { ...before, schedule: fact.schedule };
     case 'zone_changed':
       return before.schedule ? { ...before, schedule: { ...before.schedule, zone: fact.zone } } : before;
     case 'dunning_policy_changed':
@@ -570,6 +581,28 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
       return afterDuty(before, fact, now);
     default:
       return afterPeriodFact(before, fact, now);
+  }
+}
+
+type EndFact = Extract<
+  LaterFact,
+  { type: 'end_scheduled' | 'end_taken_back' | 'subscription_ended' | 'payer_reason_given' }
+>;
+
+function afterEnd(before: Subscription, fact: EndFact): Subscription {
+  switch (fact.type) {
+    case 'end_scheduled':
+      return { ...before, endsAfter: { number: fact.afterNumber, reason: fact.reason } };
+    case 'end_taken_back': {
+      const { payerReason: _, ...rest } = withoutEnd(before);
+      return rest;
+    }
+    case 'subscription_ended': {
+      const { scheduledItems: _, ...rest } = withoutEnd(withoutPause(before));
+      return { ...rest, endedFor: fact.reason };
+    }
+    case 'payer_reason_given':
+      return { ...before, payerReason: fact.reason };
   }
 }
 

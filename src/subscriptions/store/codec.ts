@@ -22,6 +22,7 @@ import type { Announcement } from '../domain/duties/terms.ts';
 import type { DayWindow } from '../domain/day-window.ts';
 import type { ClassRule, DunningPolicy } from '../domain/dunning/dunning.ts';
 import type { PeriodDates, Schedule, ScheduleTerms } from '../domain/schedule.ts';
+import { payerReasons } from '../domain/subscription.ts';
 import type {
   Change,
   Charge,
@@ -221,6 +222,7 @@ export const endReason = oneOf(
   'firstPaymentMissing',
   'disputed',
 );
+export const payerReason = oneOf(...payerReasons);
 const announcement: Codec<Announcement> = object({
   number: wholeNumber,
   why: announcementReason,
@@ -263,6 +265,7 @@ export const subscriptionState: Codec<SubscriptionState> = object({
   ),
   parkedFor: optional(parkReason),
   endedFor: optional(endReason),
+  payerReason: optional(payerReason),
   announcement: optional(announcement),
   knownPriceMinor: optional(minorUnits),
   declinedAt: optional(instant),
@@ -304,8 +307,10 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   subscription_unpaid: { number: wholeNumber },
   subscription_paused: pauseMembers,
   subscription_resumed: {},
+  anchor_shifted: { schedule },
   end_scheduled: { afterNumber: wholeNumber, reason: endReason },
   end_taken_back: {},
+  payer_reason_given: { reason: payerReason },
   subscription_ended: { reason: endReason },
   items_scheduled: { items },
   items_unscheduled: {},

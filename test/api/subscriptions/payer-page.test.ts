@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findSettings, storeSettings } from '../../../src/recurring/store/settings.ts';
 import type { Merchant } from '../../support/service/test-service.ts';
+import { consentLinkWorld } from '../../support/worlds/consent-links.ts';
 import { payerPage } from '../../support/subscriptions/payer-page.ts';
 import {
   subscriptionsUrl,
@@ -144,7 +145,7 @@ describe('a button', () => {
     await Promise.all([tab, other, tab].map((each) => page.click(link, 'end', each)));
     expect((await factsOf(id)).filter((type) => type === 'end_scheduled')).toHaveLength(1);
     expect(await get()).toMatchObject({ status: 'active', endsAfterPeriod: 1 });
-    expect((await page.open(link)).acts).toEqual(['takeBack', 'newCard']);
+    expect((await page.open(link)).acts).toEqual(['takeBack', 'newCard', 'reason']);
     await page.does(link, 'takeBack');
     expect(await get()).not.toHaveProperty('endsAfterPeriod');
     await page.does(link, 'end');
@@ -289,6 +290,142 @@ describe('the way to the checkout', () => {
     await subscriptions.create(by, customer.id, { items: [{ product: 'Coffee', price: 99_900 }] });
     const query = queryOf(await page.does(link, 'newCard'));
     expect([query.get('recurringSchedule'), query.get('recurringAmountRule')]).toEqual([null, 'upTo:99900']);
+  });
+});
+
+describe('new terms', () => {
+  const tea = (price: number) => [{ product: 'Tea', price }];
+
+  async function agreedTo(amount: number, more: Record<string, unknown> = {}) {
+    const by = await world.createMerchant();
+    const customer = await world.createCustomer({}, by);
+    const recurrentTerms = { schedule: 'P1M', amountRule: { kind: 'fixed', amount } };
+    await world.bind(customer, good, { recurrentTerms });
+    await world.service.jobs.whenIdle();
+    const { body } = await subscriptions.create(by, customer.id, { items: tea(amount), ...more });
+    await subscriptions.settle();
+    const id: string = body.id;
+    const link = await page.linkTo(by, id);
+    const consent = consentLinkWorld({ ...world, merchant: by });
+    return { by, customer, id, link, consent, get: () => subscriptions.get(by, id) };
+  }
+  const linkIn = (to: string) => {
+    const { pathname } = new URL(to, 'http://payer');
+    expect(pathname).toMatch(/^\/consent\/\w+\/[\w.-]+$/);
+    return { id: pathname.split('/')[2] ?? '', path: pathname };
+  };
+
+  test('of a dearer item are shown old and new, and after the consent the next period is charged', async () => {
+    const { by, id, link, consent, get } = await agreedTo(49_900);
+    expect((await page.open(link)).acts).toEqual(['newCard', 'pause', 'end']);
+    await act(by, id, 'change', { items: tea(40_000) });
+    expect((await page.open(link)).acts).toEqual(['newCard', 'pause', 'end']);
+    await act(by, id, 'change', { items: tea(79_900) });
+    const shown = await page.open(`${link}?locale=en`);
+    expect(shown.acts).toEqual(['agree', 'newCard', 'pause', 'end']);
+    const html = shown.html.replaceAll('\u00a0', ' ');
+    expect(html).toContain('<dt>Until now</dt><dd>RUB 499.00</dd><dt>New</dt><dd>RUB 799.00</dd>');
+    const to = await page.does(link, 'agree');
+    const { searchParams } = new URL(to, 'http://payer');
+    expect(new URL(searchParams.get('returnTo') ?? '').pathname).toBe(link);
+    const terms = { schedule: 'P1M', amountRule: { kind: 'fixed', amount: 79_900 } };
+    expect(await consent.read(linkIn(to))).toMatchObject({ status: 'open', terms });
+    expect((await consent.page({ id: '', path: to })).text).toMatch(
+      new RegExp(`<a class="main" href="http[^"]*${link}">Back to your subscription`),
+    );
+    expect((await consent.agree(linkIn(to))).status).toBe(200);
+    expect(await consent.read(linkIn(to))).toMatchObject({ status: 'done' });
+    expect((await page.open(link)).acts).toEqual(['newCard', 'pause', 'end']);
+    await daysLater(by, 32);
+    expect(await get()).toMatchObject({ status: 'active', items: tea(79_900) });
+    expect((await subscriptions.periods(by, id)).map(({ amount, outcome }) => [amount, outcome])).toEqual([
+      [49_900, 'paid'],
+      [79_900, 'paid'],
+    ]);
+  });
+
+  test('of a dearer change that the saved card may not pay wait for the payer', async () => {
+    const { by, id, link, get } = await agreedTo(49_900);
+    await act(by, id, 'change', { items: tea(199_900), when: 'now', credit: 'none' });
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ pendingChange: { failedFor: 'recurrentAmountAboveConsent' } });
+    expect((await page.open(link)).acts).toContain('agree');
+  });
+
+  test('have one page, however often they are asked for, and another one when they change', async () => {
+    const { by, id, link } = await agreedTo(49_900);
+    await act(by, id, 'change', { items: tea(79_900) });
+    const shown = await page.open(link);
+    const to = await Promise.all([1, 2, 3].map(() => page.click(link, 'agree', shown)));
+    expect(new Set(to).size).toBe(1);
+    await act(by, id, 'change', { items: tea(89_900) });
+    expect(await page.does(link, 'agree')).not.toBe(to[0]);
+  });
+
+  test('are for all subscriptions that share the card', async () => {
+    const { by, customer, id, link, consent } = await agreedTo(49_900);
+    await subscriptions.create(by, customer.id, { items: tea(30_000) });
+    await act(by, id, 'change', { items: tea(79_900) });
+    const terms = { schedule: 'P1M', amountRule: { kind: 'upTo', amount: 79_900 } };
+    expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms });
+  });
+
+  test('lead back to no other address', async () => {
+    const { by, id, link, consent } = await agreedTo(49_900);
+    await act(by, id, 'change', { items: tea(79_900) });
+    const { path } = linkIn(await page.does(link, 'agree'));
+    for (const returnTo of ['https://evil.example/subscription/1', 'javascript:1', '/subscription/1/2']) {
+      const query = new URLSearchParams({ locale: 'en', returnTo }).toString();
+      expect((await consent.page({ id: '', path: `${path}?${query}` })).text).not.toContain(
+        '<a class="main"',
+      );
+    }
+  });
+
+  test('are not asked for without need, or where they cannot be agreed to', async () => {
+    const ending = await agreedTo(49_900);
+    await act(ending.by, ending.id, 'change', { items: tea(79_900) });
+    await page.does(ending.link, 'end');
+    expect((await page.open(ending.link)).acts).not.toContain('agree');
+    const free = await started();
+    await act(free.by, free.id, 'change', { items: tea(79_900) });
+    const shown = await page.open(free.link);
+    expect(shown.acts).not.toContain('agree');
+    expect(await page.click(free.link, 'agree', shown)).toBe(free.link);
+  });
+});
+
+describe('the question after the end', () => {
+  test('is answered once, or not at all', async () => {
+    const { by, id, link, get } = await started();
+    await page.does(link, 'end');
+    const shown = await page.open(link);
+    expect(await page.click(link, 'reason', shown, 'hacked')).toBe(link);
+    expect(await get()).not.toHaveProperty('payerReason');
+    await page.click(link, 'reason', shown, 'notUsed');
+    await page.click(link, 'reason', shown, 'tooExpensive');
+    expect(await get()).toMatchObject({ payerReason: 'notUsed', endsAfterPeriod: 1 });
+    const answered = await page.open(`${link}?locale=en`);
+    expect(answered.acts).toEqual(['takeBack', 'newCard']);
+    expect(answered.html).toContain('Thank you for your answer.');
+    await page.does(link, 'takeBack');
+    expect(await get()).not.toHaveProperty('payerReason');
+    expect((await factsOf(id)).slice(-3)).toEqual(['end_scheduled', 'payer_reason_given', 'end_taken_back']);
+    expect((await page.open(link)).acts).toEqual(['newCard', 'pause', 'end']);
+    await act(by, id, 'cancel', { when: 'now', by: 'payer' });
+    expect((await page.open(link)).acts).toEqual(['reason']);
+    await page.click(link, 'reason', await page.open(link), 'other');
+    expect(await get()).toMatchObject({ status: 'ended', payerReason: 'other' });
+    expect((await page.open(link)).acts).toEqual([]);
+  });
+
+  test('is not asked about what the merchant has ended', async () => {
+    const { by, id, link, get } = await started();
+    await act(by, id, 'cancel', { when: 'now' });
+    const shown = await page.open(link);
+    expect(shown.acts).toEqual([]);
+    await page.click(link, 'reason', shown, 'other');
+    expect(await get()).not.toHaveProperty('payerReason');
   });
 });
 

@@ -55,6 +55,45 @@ test('an end is taken back while the last period runs', async () => {
   expect((await act('uncancel')).body).toMatchObject({ code: 'invalidSubscriptionStatus' });
 });
 
+describe('a pause that ends with a new anchor', () => {
+  const days = (periods: readonly any[]) =>
+    periods.map(({ startsOn, endsOn, outcome, amount }) => [startsOn, endsOn, outcome, amount]);
+
+  test('is skipped up to today, and a whole period starts then', async () => {
+    const { by, id, act, get } = await started(49_900, { timeZone: 'UTC', chargeFrom: '00:00' });
+    const [first] = await subscriptions.periods(by, id);
+    await act('pause', {});
+    expect(await act('resume?shiftAnchor=true')).toMatchObject({
+      status: 400,
+      body: { code: 'invalidRequest', hint: expect.stringContaining(`lasts until ${first.endsOn}`) },
+    });
+    expect(await get()).toMatchObject({ status: 'paused' });
+    await daysLater(by, 45);
+    expect((await act('resume?shiftAnchor=true')).body).toMatchObject({ status: 'active' });
+    await daysLater(by, 1);
+    const periods = await subscriptions.periods(by, id);
+    const today = periods.at(-1).startsOn;
+    expect(days(periods.slice(1))).toEqual([
+      [first.endsOn, today, 'skipped', 0],
+      [today, expect.stringMatching(new RegExp(`-${today.slice(8)}$`)), 'paid', 49_900],
+    ]);
+    expect(Date.parse(today) - Date.parse(first.startsOn)).toBe(45 * 86_400_000);
+    expect(await act('resume?shiftAnchor=true')).toMatchObject({
+      status: 400,
+      body: { code: 'invalidSubscriptionStatus' },
+    });
+  });
+
+  test('is refused while a period is unpaid', async () => {
+    const { by, act } = await started(declinedWith('03'));
+    await act('pause', {});
+    await daysLater(by, 5);
+    expect((await act('resume?shiftAnchor=maybe')).body).toMatchObject({ code: 'invalidRequest' });
+    await daysLater(by, 40);
+    expect((await act('resume?shiftAnchor=true')).body).toMatchObject({ code: 'subscriptionPastDue' });
+  });
+});
+
 describe('an unpaid period', () => {
   test('is tried when the merchant says so, within the rules', async () => {
     const { by, act, get, triesOf } = await started(insufficientFunds);

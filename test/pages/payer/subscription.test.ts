@@ -34,13 +34,13 @@ describeInBrowser('the page of a subscription', () => {
     }
   }
 
-  async function started(card: string, more: Record<string, unknown> = {}) {
+  async function started(card: string, more: Record<string, unknown> = {}, recurrentTerms = {}) {
     const { service, merchant } = world;
     const { id: customerID, token } = await world.customer();
     const resource = await world.tokenize(card, token);
     const paymentResource = { paymentToolToken: resource.token, paymentSession: resource.session };
     const bindings = `/v2/processing/customers/${customerID}/bindings`;
-    await service.call('POST', bindings, { token, body: { paymentResource } });
+    await service.call('POST', bindings, { token, body: { paymentResource, recurrentTerms } });
     await service.jobs.whenIdle();
     const items = [{ product: 'Tea <of the month>', price: 49_900 }];
     const body = { customerID, items, every: 'P1M', timeZone: 'Europe/Moscow', ...more };
@@ -48,7 +48,12 @@ describeInBrowser('the page of a subscription', () => {
     await settle();
     const url = `${subscriptionsUrl}/${made.id}`;
     const get = async () => (await service.call('GET', url, { token: merchant.apiKey })).body;
-    return { link: world.address + (await payerPage(service).linkTo(merchant, made.id)), get };
+    const change = (price: number) =>
+      service.call('POST', `${url}/change`, {
+        token: merchant.apiKey,
+        body: { items: [{ product: 'Tea', price }] },
+      });
+    return { link: world.address + (await payerPage(service).linkTo(merchant, made.id)), get, change };
   }
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
@@ -136,6 +141,32 @@ describeInBrowser('the page of a subscription', () => {
     await heading(page, 'Active');
     expect(await page.locator('dl').innerText()).toContain('1881');
     expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+  });
+
+  test('leads to new terms and back, and asks why the payer leaves', async () => {
+    const terms = { schedule: 'P1M', amountRule: { kind: 'fixed', amount: 49_900 } };
+    const { link, get, change } = await started(good, {}, terms);
+    expect((await change(79_900)).status).toBe(200);
+    const page = await world.openAlone(link, { locale: 'ru-RU', viewport: narrowPhone });
+    await heading(page, 'Новые условия');
+    const shown = (await page.locator('dl').nth(1).innerText()).replaceAll('\u00a0', ' ');
+    for (const part of ['499,00 ₽', '799,00 ₽']) expect(shown).toContain(part);
+    expect(await obstacles(page, { sizes })).toEqual([]);
+    await press(page, 'Посмотреть новые условия');
+    await page.locator('#consent').check();
+    await page.locator('#agree').click();
+    await heading(page, 'Вы согласились на новые условия');
+    expect(await obstacles(page, { sizes: [narrowPhone] })).toEqual([]);
+    await press(page, 'Вернуться к подписке');
+    await heading(page, 'Действует');
+    expect(await page.getByRole('heading', { name: 'Новые условия' }).count()).toBe(0);
+    await press(page, 'Завершить подписку');
+    await heading(page, 'Почему вы завершили подписку? Отвечать необязательно.');
+    expect(await obstacles(page, { sizes })).toEqual([]);
+    await press(page, 'Слишком дорого');
+    await page.getByText('Спасибо за ответ.').waitFor();
+    expect(await obstacles(page, { sizes })).toEqual([]);
+    expect(await get()).toMatchObject({ payerReason: 'tooExpensive' });
   });
 
   test('says nothing of a link that is cut', async () => {

@@ -26,12 +26,17 @@ export function payerPage(service: TestService) {
     },
     open,
     /** A click on a button of a page that was opened before. Returns where the browser goes. */
-    async click(path: string, act: string, { token }: Pick<ShownPage, 'token'>): Promise<string> {
+    async click(
+      path: string,
+      act: string,
+      { token }: Pick<ShownPage, 'token'>,
+      reason?: string,
+    ): Promise<string> {
       const { headers, statusCode } = await service.app.inject({
         method: 'POST',
         url: path,
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        payload: new URLSearchParams({ act, token }).toString(),
+        payload: new URLSearchParams({ act, token, ...(reason === undefined ? {} : { reason }) }).toString(),
       });
       if (statusCode !== 303) return String(statusCode);
       const to = new URL(String(headers.location), `http://payer${path}`);

@@ -5,6 +5,7 @@ import type { Currency } from '../../../money.ts';
 import {
   actsOf,
   decideForPayer,
+  decideReason,
   nextChargeOf,
   type PayerAct,
 } from '../../../subscriptions/domain/payer-acts.ts';
@@ -158,7 +159,7 @@ const states: Record<string, [Subscription, head: string, lead: string, acts: st
     ending('payer'),
     'Ends on April 10, 2027',
     'No other period is charged.',
-    'newCard takeBack',
+    'newCard takeBack reason',
   ],
   'ending by the merchant': [
     ending('merchant'),
@@ -171,7 +172,7 @@ const states: Record<string, [Subscription, head: string, lead: string, acts: st
     after(active, valueOf(decideCancel(active, { when: 'now', by: 'payer' }))),
     'Ended',
     'You ended it, or took back your consent to the charges. Nothing more is charged for it.',
-    '',
+    'reason',
   ],
 };
 
@@ -335,6 +336,17 @@ test('what is not offered changes nothing', () => {
       expect(facts.length > 0, `${subscription.phase} ${act}`).toBe(offered.includes(act));
     }
   }
+});
+
+test('the reason of an end is asked for once, and only of the payer', () => {
+  const asked = ending('payer');
+  const given = decideReason(asked, 'notUsed');
+  expect(given).toEqual([{ type: 'payer_reason_given', reason: 'notUsed' }]);
+  expect(decideReason(after(asked, given), 'other')).toEqual([]);
+  expect(decideReason(ending('merchant'), 'other')).toEqual([]);
+  expect(decideReason(active, 'other')).toEqual([]);
+  const { content } = subscriptionParts(shownOf(after(asked, given)), 'en');
+  expect(content).toContain('Thank you for your answer.');
 });
 
 test('in Russian, amounts are charged, and periods are not', () => {

@@ -10,8 +10,16 @@ import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
 import { payableOf, type PayerAct, type PayerView } from '../../../subscriptions/domain/payer-acts.ts';
 import { sumOf } from '../../../subscriptions/domain/changes/proration.ts';
 import { endWords } from '../../../subscriptions/domain/end-words.ts';
-import { statusOf, type Item, type Period } from '../../../subscriptions/domain/subscription.ts';
+import {
+  payerReasons,
+  statusOf,
+  type Item,
+  type PayerReason,
+  type Period,
+} from '../../../subscriptions/domain/subscription.ts';
 import type { Locale } from '../checkout-request.ts';
+import { consentLinkText } from '../consent-link-text.ts';
+import { consentLinkWords } from '../consent-link-words.ts';
 import { printedDate } from '../consent-text.ts';
 import { languageLink, mark, shopName, smallPrint, type Brand } from '../page-parts.ts';
 import { fill, wordsIn } from '../translations.ts';
@@ -42,7 +50,9 @@ export function subscriptionParts(shown: SubscriptionShown, locale: Locale): Par
       said ?? '',
       state(shown, printed),
       terms(shown, printed),
+      newTerms(shown, printed),
       acts(shown, printed),
+      reasons(shown, printed),
       history(shown.periods, printed),
       smallPrint(shown.brand, wordsIn(locale)),
       languageLink(locale, {}),
@@ -165,12 +175,41 @@ function terms(shown: SubscriptionShown, { words, locale, date, money }: Printed
   return `<dl class="receipt">${lines.join('')}</dl>`;
 }
 
+/** What changes, old and new. They agree on a page of its own. */
+function newTerms(
+  { newTerms: asked, subscription, card, shop }: SubscriptionShown,
+  { words, locale }: Printed,
+) {
+  if (!asked) return '';
+  const { before, after } = asked;
+  const { currency } = subscription.terms;
+  const compared = { shop, currency, before, after, lastDigits: card?.lastDigits ?? '', isMailed: false };
+  const rows = consentLinkText(compared, locale).rows.filter(({ isChanged }) => isChanged);
+  const line = (name: string, side: 'before' | 'after') =>
+    `<dt>${escaped(name)}</dt><dd>${escaped(rows.map((row) => row[side]).join(', '))}</dd>`;
+  const names = consentLinkWords[locale];
+  return `<h2>${escaped(names.title)}</h2><p>${escaped(fill(words.newTermsLead, { shop }))}</p>
+<dl class="receipt">${line(names.before, 'before')}${line(names.after, 'after')}</dl>`;
+}
+
+/** A question after the act. Without an answer the page does all it does otherwise. */
+function reasons({ acts: offered, token, subscription }: SubscriptionShown, { words }: Printed): string {
+  if (subscription.payerReason !== undefined) return `<p role="status">${escaped(words.thanks)}</p>`;
+  if (!offered.includes('reason')) return '';
+  const button = (reason: PayerReason) =>
+    `<p class="row"><button class="quiet" name="reason" value="${reason}">${escaped(words[reason])}</button></p>`;
+  return `<form method="post" aria-labelledby="why"><h2 id="why">${escaped(words.why)}</h2><input type="hidden" name="token" value="${escaped(token)}">
+<input type="hidden" name="act" value="reason">${payerReasons.map(button).join('')}</form>`;
+}
+
 /** One form, so that the page has one token. */
 function acts(shown: SubscriptionShown, printed: Printed): string {
-  const { acts: offered, token, subscription } = shown;
+  const { acts: all, token, subscription } = shown;
+  const offered = all.filter((act) => act !== 'reason');
   if (offered.length === 0) return '';
   const { words, money } = printed;
-  const texts: Readonly<Record<PayerAct, string>> = {
+  const texts: Readonly<Record<Exclude<PayerAct, 'reason'>, string>> = {
+    agree: words.agree,
     pay: fill(words.pay, { amount: money(payableOf(subscription)?.amountMinor ?? 0n) }),
     newCard: words.newCard,
     pause: words.pause,
@@ -179,7 +218,7 @@ function acts(shown: SubscriptionShown, printed: Printed): string {
     takeBack: words.takeBack,
   };
   const hints = hintsOf(shown, printed);
-  const button = (act: PayerAct, look: string) => {
+  const button = (act: keyof typeof texts, look: string) => {
     const hint = hints[act];
     const described = hint === undefined ? '' : ` aria-describedby="${act}-hint"`;
     return `<p class="row"><button class="${look}" name="act" value="${act}"${described}>${escaped(texts[act])}</button></p>${
@@ -197,8 +236,8 @@ ${offered
 }
 
 /** What most payers come for is the one large button, if there is such a thing. */
-function main(offered: readonly PayerAct[]): PayerAct | undefined {
-  return (['pay', 'takeBack', 'resume'] as const).find((act) => offered.includes(act));
+function main(offered: readonly PayerAct[]) {
+  return (['agree', 'pay', 'takeBack', 'resume'] as const).find((act) => offered.includes(act));
 }
 
 function history(periods: readonly Period[], { words, locale, money }: Printed): string {

@@ -9,7 +9,7 @@ import type { Announcement, AnnouncementReason } from './terms.ts';
 import type { DunningPolicy } from '../dunning/dunning.ts';
 import { linesOf } from '../period-rows.ts';
 import { sumOf } from '../changes/proration.ts';
-import { firstNumberOf, periodDates } from '../schedule.ts';
+import { periodDates } from '../schedule.ts';
 import {
   evolveAll,
   nextPeriod,
@@ -39,7 +39,7 @@ function needOf(subscription: Subscription, period: NextPeriod): Need | undefine
   const { number } = period;
   if (!schedule) return undefined;
   // The payer has just agreed to it.
-  if (number === firstNumberOf(schedule) && !terms.firstPeriod) return undefined;
+  if (number === 1 && !terms.firstPeriod) return undefined;
   const costs = sumOf(linesOf(subscription, period, subscription.scheduledItems ?? subscription.items));
   const isCreated = subscription.open.some((one) => one.number === number);
   if (!isCreated && costs <= creditMinor) return undefined;

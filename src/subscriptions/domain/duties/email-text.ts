@@ -71,6 +71,8 @@ function sentencesOf(content: EmailContent, { payUrl }: EmailFrame): string[] {
       return [words.notCollected, ...(payUrl ? [words.pay] : [])];
     case 'recovered':
       return [date === undefined ? words.paid : words.recovered];
+    case 'newDates':
+      return [words.newDates, words.howToStop];
     case 'ended': {
       const { [endedFor ?? 'merchant']: why, chargedNoMore } = endWords[language];
       return [why, chargedNoMore];

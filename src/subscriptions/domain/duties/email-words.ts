@@ -31,6 +31,7 @@ type Words = {
   readonly pay: string;
   readonly notCollected: string;
   readonly recovered: string;
+  readonly newDates: string;
   /** The payment is made, and what follows is open. */
   readonly paid: string;
   readonly trial: (lastDay: string) => string;
@@ -51,6 +52,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
       lastWarning: 'Last reminder: your payment is open',
       notCollected: 'Your payment could not be collected',
       recovered: 'Your payment has arrived',
+      newDates: 'Your subscription has new dates',
       ended: 'Your subscription has ended',
     },
     labels: {
@@ -91,6 +93,8 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     noTry: 'There is no further attempt.',
     pay: 'You can pay now by the link below.',
     notCollected: 'There is no further attempt.',
+    newDates:
+      'It continues after the pause, which is not charged. Periods are counted from its first charge on.',
     recovered: 'Nothing is due any more. Your subscription continues.',
     paid: 'This payment is made.',
     trial: (lastDay) => `until ${lastDay}`,
@@ -109,6 +113,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
       lastWarning: 'Последнее напоминание: платёж не оплачен',
       notCollected: 'Платёж не удалось списать',
       recovered: 'Платёж получен',
+      newDates: 'Новые даты подписки',
       ended: 'Подписка завершена',
     },
     labels: {
@@ -150,6 +155,8 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     noTry: 'Новых попыток не будет.',
     pay: 'Оплатить сейчас можно по ссылке ниже.',
     notCollected: 'Новых попыток не будет.',
+    newDates:
+      'Подписка продолжается. Время паузы не оплачивается, а периоды считаются от первого списания после неё.',
     recovered: 'Задолженности больше нет. Подписка продолжается.',
     paid: 'Этот платёж оплачен.',
     trial: (lastDay) => `до ${lastDay} включительно`,

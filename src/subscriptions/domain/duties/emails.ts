@@ -29,6 +29,7 @@ export const emailKinds = [
   'lastWarning',
   'notCollected',
   'recovered',
+  'newDates',
   'ended',
 ] as const;
 export type EmailKind = (typeof emailKinds)[number];
@@ -105,6 +106,8 @@ function emailOf(
         ? undefined
         : { ...aboutPeriod('recovered', after, paid), ...nextChargeOf(last) };
     }
+    case 'anchor_shifted':
+      return { ...about('newDates', after), ...nextChargeOf(last) };
     case 'subscription_unpaid':
       return unpaidEmail('notCollected', after, openOf(after, fact.number));
     case 'period_closed': {

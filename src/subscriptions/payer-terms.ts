@@ -1,0 +1,105 @@
+// The terms that a payer has to agree to, for another card or for a higher price on this one.
+import { latest, type Instant } from '../clock.ts';
+import { defined } from '../defined.ts';
+import type { Customers } from '../customers/port.ts';
+import type { Database } from '../platform/database/database.ts';
+import { mayRenew } from '../recurring/domain/renewal.ts';
+import { seriesIdOf } from '../recurring/domain/series.ts';
+import type { Consents, StoredSeries } from '../recurring/port.ts';
+import { compareWithConsent, trialEndOf } from '../retry-rules/domain/consent-terms.ts';
+import { sumOf } from './domain/changes/proration.ts';
+import type { PayerView, TermsToAgree } from './domain/payer-acts.ts';
+import { isoOf } from './domain/schedule.ts';
+import type { Subscription } from './domain/subscription.ts';
+import type { NewCardTerms } from './port.ts';
+import { findSubscriptionsOfCustomer } from './store/subscriptions.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly customers: Pick<Customers, 'chargeable'>;
+  readonly consents: Pick<Consents, 'find' | 'seriesOfCustomer'>;
+};
+
+/**
+ * Those of the present card, because a consent covers all that is charged to the card. If it has no amount, or one that is too small
+ * for a subscription, those of the customer's subscriptions.
+ */
+export async function termsOfNewCard(
+  { subscription, schedule, now }: PayerView,
+  deps: Deps,
+): Promise<NewCardTerms> {
+  const running = await runningWith(subscription, deps);
+  const most = Math.max(...running.map(largestChargeMinor));
+  const series = (await seriesOf(subscription, deps))?.series;
+  const { schedule: agreed, amountRule } = series?.mandate ?? {};
+  const isOver = series?.endsAt !== undefined && series.endsAt <= now;
+  const isEnough = amountRule?.kind === 'variable' || (amountRule?.amountMinor ?? 0) >= most;
+  if (amountRule && isEnough && !isOver) return { amountRule, ...defined({ schedule: agreed }) };
+  // Two subscriptions have two schedules.
+  return running.length === 1
+    ? { schedule, amountRule: { kind: 'fixed', amountMinor: most } }
+    : { amountRule: { kind: 'upTo', amountMinor: most } };
+}
+
+/** Undefined if the consent covers what comes, or can no longer be renewed. */
+export async function termsToAgree(
+  subscription: Subscription,
+  now: Instant,
+  deps: Deps,
+): Promise<TermsToAgree | undefined> {
+  const { phase, endsAfter, terms } = subscription;
+  if (phase === 'ended' || phase === 'incomplete' || endsAfter) return undefined;
+  const stored = await seriesOf(subscription, deps);
+  if (!stored || !isTooLittle(stored, subscription, now) || !mayRenew(stored.series, now).ok)
+    return undefined;
+  const { id: seriesId, mandate: before, endsAt } = stored.series;
+  const { schedule, amountRule, validUntil, chargeReason } = before;
+  const running = await runningWith(subscription, deps);
+  const isOnly = running.length === 1;
+  const kind = isOnly && amountRule?.kind !== 'upTo' ? 'fixed' : 'upTo';
+  const after = {
+    schedule: isOnly ? isoOf(terms.schedule.every) : schedule,
+    amountRule: { kind, amountMinor: Math.max(...running.map(largestChargeMinor)) },
+    ...defined({ chargeReason, validUntil: endsAt !== undefined && endsAt > now ? validUntil : undefined }),
+  } as const;
+  return { seriesId, before, after };
+}
+
+/** What the first charge after a trial may cost counts already during it. */
+function isTooLittle({ series, settings }: StoredSeries, subscription: Subscription, now: Instant): boolean {
+  if (!series.bindsAmount && !settings.enforceAmount) return false;
+  const amount = {
+    minor: BigInt(largestChargeMinor(subscription)),
+    currency: subscription.terms.currency,
+  };
+  const finding = compareWithConsent(series, amount, latest(now, trialEndOf(series) ?? now));
+  return finding?.is === 'above' && finding.rule === 'amount';
+}
+
+/** Of the card that is charged: the customer's, or that of the payer's own payment. */
+async function seriesOf(
+  { terms: { partyId, customerId }, parent }: Subscription,
+  { db, customers, consents }: Deps,
+): Promise<StoredSeries | undefined> {
+  if (customerId === undefined) return parent && consents.find(db, seriesIdOf(parent));
+  const { card } = (await customers.chargeable(db, partyId, customerId)) ?? {};
+  if (!card) return undefined;
+  const { token, livemode, seriesId: named } = card;
+  const of = { named, customerId, partyId, livemode, token };
+  return consents.find(db, await consents.seriesOfCustomer(db, of));
+}
+
+/** All that are charged to the same card. */
+async function runningWith(subscription: Subscription, { db }: Deps): Promise<readonly Subscription[]> {
+  const { partyId, customerId } = subscription.terms;
+  if (customerId === undefined) return [subscription];
+  return (await findSubscriptionsOfCustomer(db, partyId, customerId))
+    .map((stored) => stored.subscription)
+    .filter(({ phase }) => phase !== 'ended');
+}
+
+function largestChargeMinor({ items, scheduledItems = [], change, open }: Subscription): number {
+  const last = items.map((item) => ({ ...item, priceMinor: item.lastPriceMinor ?? item.priceMinor }));
+  const lines = [items, last, scheduledItems, change?.items ?? []];
+  return Math.max(...[...lines.map(sumOf), ...open.map((one) => one.amountMinor)].map(Number));
+}
