@@ -522,8 +522,8 @@ describe('the announcement of a charge', () => {
   });
 });
 
-// Written from the rules: a period that began before the end is owed, unless the subscription ends at once. The payer was promised
-// that they can still prevent a charge that waits for its announcement, whoever has moved it.
+// Written from the rules: a period that began before the end stays due, unless the subscription ends at once. The payer was promised
+// that they can still prevent a charge that waits for its announcement, also if the merchant has moved it.
 describe('an end around a charge that needs an announcement', () => {
   const end =
     (by: 'payer' | 'merchant', when: 'now' | 'periodEnd'): Act['does'] =>
@@ -647,7 +647,7 @@ describe('an end around a charge that needs an announcement', () => {
       'merchant 2027-03-31T00:00',
     ],
     [
-      'no one, moved and paused for a while',
+      'without an end, moved and paused for a while',
       slow,
       [moved, act(morning, pause(at('2027-03-20T00:00')))],
       ['2 2027-03-20T00:00', '3 2027-04-01T12:00'],
