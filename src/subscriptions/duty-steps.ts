@@ -9,12 +9,13 @@ import type { Duties } from '../recurring/domain/settings.ts';
 import {
   decideDuty,
   holdUnannounced,
-  pendingAnnouncement,
+  pendingAnnouncements,
   unannounced,
   type Duty,
   type Reach,
 } from './domain/duties/duties.ts';
 import { emailIdOf } from './domain/duties/email-text.ts';
+import type { Announcement } from './domain/duties/terms.ts';
 import type { Subscription, SubscriptionFact } from './domain/subscription.ts';
 import type { PayerEmails } from './payer-emails.ts';
 import type { StoredSubscription } from './store/subscriptions.ts';
@@ -59,21 +60,29 @@ async function reachOf(
 }
 
 /** The mail server or the merchant has accepted it, or its address accepts none. */
-export async function heardOfAnnouncement(
-  { db, isAcknowledged }: Pick<DutyDeps, 'db' | 'isAcknowledged'>,
+export async function heardOfAnnouncements(
+  deps: Pick<DutyDeps, 'db' | 'isAcknowledged'>,
   subscription: Subscription,
 ): Promise<Facts> {
-  const pending = pendingAnnouncement(subscription);
-  if (!pending) return [];
-  const { number, version } = pending;
-  const ended = (as: 'accepted' | 'refused') => [{ type: 'announcement_ended', number, as } as const];
-  if (pending.by === 'webhook')
-    return (await isAcknowledged(db, subscription, version)) ? ended('accepted') : [];
+  const facts: SubscriptionFact[] = [];
+  for (const pending of pendingAnnouncements(subscription)) {
+    const as = await endOf(deps, subscription, pending);
+    if (as) facts.push({ type: 'announcement_ended', number: pending.number, as });
+  }
+  return facts;
+}
+
+async function endOf(
+  { db, isAcknowledged }: Pick<DutyDeps, 'db' | 'isAcknowledged'>,
+  subscription: Subscription,
+  { by, version }: Announcement,
+): Promise<'accepted' | 'refused' | undefined> {
+  if (by === 'webhook') return (await isAcknowledged(db, subscription, version)) ? 'accepted' : undefined;
   const { id: aggregateId } = subscription.terms;
   const email = await findPayerEmail(db, { aggregateId, emailId: emailIdOf(version, 'announced') });
   // A payer without an address, by the time it was written.
-  if (!email || email.status === 'refused') return ended('refused');
-  return email.status === 'waiting' ? [] : ended('accepted');
+  if (!email || email.status === 'refused') return 'refused';
+  return email.status === 'waiting' ? undefined : 'accepted';
 }
 
 /** The settings of the shop, where they have changed. */

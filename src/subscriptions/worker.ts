@@ -48,7 +48,7 @@ import {
 } from './domain/subscription.ts';
 import { findPolicyFor } from './store/dunning-policies.ts';
 import { loadSubscription, restSubscription, type StoredSubscription } from './store/subscriptions.ts';
-import { dutiesOf, dutyFacts, heardOfAnnouncement, heldUnannounced, type DutyDeps } from './duty-steps.ts';
+import { dutiesOf, dutyFacts, heardOfAnnouncements, heldUnannounced, type DutyDeps } from './duty-steps.ts';
 import type { PayerEmails } from './payer-emails.ts';
 import { wakeTimeOf } from './domain/wake-time.ts';
 import { writeFacts } from './write-facts.ts';
@@ -198,7 +198,7 @@ async function heardOf(
       ? await heardOfConsent(deps, subscription)
       : await heardOfCard(deps, customerId, subscription, now);
   if (ofCard.length > 0) return ofCard;
-  const announced = await heardOfAnnouncement(deps, subscription);
+  const announced = await heardOfAnnouncements(deps, subscription);
   return announced.length > 0 || !acts ? announced : dutiesOf(deps, subscription);
 }
 

@@ -138,8 +138,11 @@ export function decideWake(subscription: Subscription, now: Instant, ids: NewIds
   const next = nextAction(subscription);
   if (!next || next.at > now) return [];
   switch (next.does) {
-    case 'end':
-      return ending(subscription, next.reason);
+    case 'end': {
+      const held = subscription.open.filter(({ isUnannounced }) => isUnannounced);
+      const open = subscription.open.filter((period) => !held.includes(period));
+      return [...closing(held, 'forgiven'), ...ending({ ...subscription, open }, next.reason)];
+    }
     case 'resume':
       return resuming(subscription, now, ids.invoiceId);
     case 'giveUp':

@@ -22,7 +22,7 @@ export type PayerMay = { readonly pause: boolean; readonly changeCard: boolean; 
 
 /** What the page offers. A payer resumes and takes back only what a payer has done: the merchant has reasons of their own. */
 export function actsOf(subscription: Subscription, may: PayerMay, now: Instant): readonly PayerAct[] {
-  const { terms, phase, pause, endsAfter, parkedFor, latest } = subscription;
+  const { terms, phase, pause, endsAfter, parkedFor, latest, open } = subscription;
   const reason = asksReason(subscription);
   if (phase === 'ended') return reason ? ['reason'] : [];
   const isMoving = parkedFor === undefined;
@@ -33,7 +33,8 @@ export function actsOf(subscription: Subscription, may: PayerMay, now: Instant):
     newCard: may.changeCard && terms.customerId !== undefined && phase !== 'incomplete',
     pause: may.pause && isMoving && phase === 'running' && !endsAfter,
     resume: isMoving && phase === 'paused' && pause?.by === 'payer',
-    end: !endsAfter,
+    // Also a charge that is held can still be prevented.
+    end: !endsAfter || open.some(({ isUnannounced }) => isUnannounced),
     takeBack: endsAfter?.reason === 'payer' && latest !== undefined && latest.endsAt > now,
     reason,
   };

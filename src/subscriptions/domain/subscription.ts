@@ -89,7 +89,7 @@ export type OpenPeriod = Period & {
   readonly givesUpAt?: Instant;
   /** A person or a new card asked for the next try. */
   readonly isWished?: true;
-  /** The next try waits for the announcement of the charge. */
+  /** The first charge was held for its announcement, and has not been made since then. */
   readonly isUnannounced?: true;
   /** How many emails about its failure were written. */
   readonly emailsWritten?: number;
@@ -162,8 +162,8 @@ export type Subscription = {
   readonly parkedFor?: ParkReason;
   readonly endedFor?: EndReason;
   readonly payerReason?: PayerReason;
-  /** Of the next charge that needs one, or of the latest. */
-  readonly announcement?: Announcement;
+  /** Of the charges to come that need one: of open periods, and of the next. The latest comes last. */
+  readonly announcements?: readonly Announcement[];
   /** What a full period costs, as the payer knows it. Absent: as at the start. */
   readonly knownPriceMinor?: bigint;
   /** When the payer last had an email about a declined charge. */
@@ -482,7 +482,9 @@ function retryOf(subscription: Subscription): Action | undefined {
 function periodActionOf(subscription: Subscription): Action | undefined {
   const { phase, open, terms, latest, endsAfter } = subscription;
   if (phase !== 'running' && !endsAfter) return undefined;
-  const isBlocked = open.some(({ outcome }) => outcome === 'open');
+  // During a pause no held charge is made, so it does not delay the end.
+  const waits = ({ isUnannounced }: OpenPeriod) => phase === 'paused' && isUnannounced;
+  const isBlocked = open.some((period) => period.outcome === 'open' && !waits(period));
   const next = nextPeriod(subscription);
   if (!next) {
     if (isBlocked || !latest) return undefined;
@@ -521,8 +523,20 @@ export function evolve(before: Subscription | undefined, fact: SubscriptionFact,
     return { terms, phase, items: terms.items, ...empty };
   }
   if (!before) throw new Error(`Fact ${fact.type} came before the subscription was created.`);
-  const after = { ...afterFact(before, fact, now), phase };
+  const after = withoutSettled({ ...afterFact(before, fact, now), phase });
   return phase === 'running' ? withoutPause(after) : after;
+}
+
+/** No charge follows the announcement of a period that is neither open nor still to come. */
+function withoutSettled(after: Subscription): Subscription {
+  const { announcements, open, latest } = after;
+  if (!announcements) return after;
+  const left = announcements.filter(
+    ({ number }) => number > (latest?.number ?? 0) || open.some((period) => period.number === number),
+  );
+  if (left.length === announcements.length) return after;
+  const { announcements: _, ...rest } = after;
+  return left.length > 0 ? { ...rest, announcements: left } : rest;
 }
 
 function withoutPause({ pause: _, ...rest }: Subscription): Subscription {
@@ -677,17 +691,18 @@ type DutyFact = Extract<
 function afterDuty(before: Subscription, fact: DutyFact, now: Instant): Subscription {
   switch (fact.type) {
     case 'charge_announced':
-      return {
-        ...before,
-        announcement: { ...fact.announcement, announcedAt: now },
-        knownPriceMinor: fact.announcement.priceMinor,
-      };
+      return afterAnnounced(before, { ...fact.announcement, announcedAt: now });
     case 'announcement_ended': {
-      const { announcement } = before;
-      if (announcement?.number !== fact.number) return before;
+      const { announcements = [] } = before;
+      const announcement = announcements.find(({ number }) => number === fact.number);
+      if (!announcement) return before;
       const ended = { ...announcement, [fact.as === 'accepted' ? 'acceptedAt' : 'refusedAt']: now };
       const open = before.open.map((period) => afterAccepted(period, ended));
-      return { ...before, announcement: ended, open };
+      return {
+        ...before,
+        announcements: announcements.map((one) => (one === announcement ? ended : one)),
+        open,
+      };
     }
     case 'payer_reminded':
       return withOpen(before, fact.number, (period) => ({
@@ -699,10 +714,23 @@ function afterDuty(before: Subscription, fact: DutyFact, now: Instant): Subscrip
   }
 }
 
-/** A charge that waits for its announcement follows it in time. */
+/** The payer knows the price of the newest period that was announced. An older one may have had another. */
+function afterAnnounced(before: Subscription, announcement: Announcement): Subscription {
+  const { number, priceMinor } = announcement;
+  const others = (before.announcements ?? []).filter((one) => one.number !== number);
+  const isNewest = others.every((one) => one.number < number);
+  return {
+    ...before,
+    announcements: [...others, announcement],
+    ...(isNewest ? { knownPriceMinor: priceMinor } : {}),
+  };
+}
+
+/** A charge that waits for its announcement follows it in time, or comes when the merchant has put it, if that is later. */
 function afterAccepted(period: OpenPeriod, { number, acceptedAt, leadMs }: Announcement): OpenPeriod {
   if (period.number !== number || acceptedAt === undefined || !period.isUnannounced) return period;
-  return { ...period, nextTryAt: later(period.dueAt, laterBy(acceptedAt, leadMs)) };
+  const { dueAt, nextTryAt = dueAt } = period;
+  return { ...period, nextTryAt: later(later(dueAt, nextTryAt), laterBy(acceptedAt, leadMs)) };
 }
 
 type PeriodFact = Exclude<Extract<LaterFact, { number: number } | { period: Period }>, DutyFact>;
@@ -734,7 +762,7 @@ function afterPeriodFact(
       const after = withOpen(before, fact.number, (period) => ({
         ...untried(period),
         ...kept(period),
-        ...defined({ nextTryAt: fact.until, isUnannounced: fact.isUnannounced }),
+        ...defined({ nextTryAt: fact.until, isUnannounced: fact.isUnannounced ?? period.isUnannounced }),
       }));
       return { ...after, charges: sentCharges(before, fact.number) };
     }

@@ -11,6 +11,7 @@ import {
   text,
   variants,
   wholeNumber,
+  written,
   type Codec,
   type Members,
 } from '../../platform/database/codec.ts';
@@ -241,7 +242,12 @@ const parent: Codec<PaymentRef> = object({ invoiceId: text, paymentId: text });
 
 /** What has no column of its own. */
 export type SubscriptionState = Omit<Subscription, 'terms' | 'phase'>;
-export const subscriptionState: Codec<SubscriptionState> = object({
+/** Nodes and rows of before know the latest announcement alone, so the others are stored apart. */
+type StoredState = Omit<SubscriptionState, 'announcements'> & {
+  readonly announcement?: Announcement;
+  readonly otherAnnouncements?: readonly Announcement[];
+};
+const storedState: Codec<StoredState> = object({
   items,
   startedAt: optional(instant),
   parent: optional(parent),
@@ -267,10 +273,29 @@ export const subscriptionState: Codec<SubscriptionState> = object({
   endedFor: optional(endReason),
   payerReason: optional(payerReason),
   announcement: optional(announcement),
+  otherAnnouncements: optional(list(announcement)),
   knownPriceMinor: optional(minorUnits),
   declinedAt: optional(instant),
   duties: optional(duties),
 });
+export const subscriptionState: Codec<SubscriptionState> = {
+  read(stored) {
+    const { announcement: last, otherAnnouncements = [], ...state } = storedState.read(stored);
+    // An old node writes the latest again, and leaves the others as they are.
+    const others = otherAnnouncements.filter(({ number }) => number !== last?.number);
+    const announcements = last ? [...others, last] : others;
+    return announcements.length > 0 ? { ...state, announcements } : state;
+  },
+  write({ announcements = [], ...state }) {
+    const last = announcements.at(-1);
+    const others = announcements.slice(0, -1);
+    return written(storedState, {
+      ...state,
+      ...(last ? { announcement: last } : {}),
+      ...(others.length > 0 ? { otherAnnouncements: others } : {}),
+    });
+  },
+};
 
 export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   subscription_created: { terms: subscriptionTerms },

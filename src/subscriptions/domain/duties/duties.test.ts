@@ -4,6 +4,7 @@ import { latest, laterBy, type Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import type { Currency } from '../../../money.ts';
 import type { Duties } from '../../../recurring/domain/settings.ts';
+import type { Outcome } from '../../../refusal.ts';
 import { decideChangeFromNextPeriod } from '../changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from '../charge-outcome.ts';
 import {
@@ -19,11 +20,21 @@ import {
   evolve,
   evolveAll,
   nextAction,
+  type PeriodOutcome,
   type Subscription,
   type SubscriptionFact,
   type SubscriptionTerms,
 } from '../subscription.ts';
-import { decideDuty, dutyDue, holdUnannounced, nextDuty, unannounced, type Reach } from './duties.ts';
+import { actsOf } from '../payer-acts.ts';
+import {
+  decideDuty,
+  dutyDue,
+  holdUnannounced,
+  nextDuty,
+  pendingAnnouncements,
+  unannounced,
+  type Reach,
+} from './duties.ts';
 import { emailsFor } from './emails.ts';
 
 const at = (text: string) => `${text}:00.000000Z` as Instant;
@@ -49,15 +60,22 @@ type Situation = {
   readonly schedule?: Partial<SubscriptionTerms['schedule']>;
   readonly duties?: Duties;
   readonly by?: Reach['by'];
-  /** How long the mail server takes to accept an announcement. Infinite: it never does. */
-  readonly acceptMs?: number;
+  /** How long the mail server takes to accept an announcement, for each period. Infinite: it never does. */
+  readonly acceptMs?: number | ((period: number) => number);
   /** How the bank ends each charge. All others are captured. */
   readonly endings?: readonly ChargeEnding[];
   readonly emailDays?: readonly number[];
   /** The price that the merchant schedules, and when. */
   readonly newPrice?: { readonly at: Instant; readonly minor: bigint };
+  /** What others do, and when. */
+  readonly acts?: readonly Act[];
+  /** Mandate does not run. */
+  readonly outage?: { readonly from: Instant; readonly until: Instant };
   readonly until: Instant;
 };
+
+type Decided = Outcome<readonly SubscriptionFact[], string> | readonly SubscriptionFact[];
+type Act = { readonly at: Instant; readonly does: (subscription: Subscription, now: Instant) => Decided };
 
 const declined = (declineClass: 'funds' | 'newCard' | 'configuration'): ChargeEnding => ({
   outcome: 'failed',
@@ -68,15 +86,23 @@ const declined = (declineClass: 'funds' | 'newCard' | 'configuration'): ChargeEn
 class Walk {
   readonly emails: string[] = [];
   readonly charges: string[] = [];
+  /** The numbers of the periods. */
+  readonly announced: number[] = [];
+  readonly outcomes: Record<number, PeriodOutcome> = {};
+  ended: string | undefined;
   stops = 0;
   subscription: Subscription;
   #now = start;
+  /** Announcements that the mail server has not accepted yet. */
+  #mails: readonly { readonly number: number; readonly at: Instant }[] = [];
+  #acts: readonly Act[];
   readonly #endings: ChargeEnding[];
   readonly #situation: Situation;
 
   constructor(situation: Situation) {
     this.#situation = situation;
     this.#endings = [...(situation.endings ?? [])];
+    this.#acts = situation.acts ?? [];
     const schedule = { ...terms.schedule, ...situation.schedule };
     const dunning = { ...terms.dunning, ...defined({ emailDays: situation.emailDays }) };
     const made = decideCreate({ ...terms, schedule, dunning }, start);
@@ -90,19 +116,29 @@ class Walk {
   }
 
   #step(): boolean {
-    const { until, newPrice } = this.#situation;
+    const { until, newPrice, outage } = this.#situation;
     const action = nextAction(this.subscription)?.at;
     const duty = nextDuty(this.subscription)?.at;
     const change =
       this.subscription.scheduledItems || this.subscription.knownPriceMinor ? undefined : newPrice?.at;
-    const [next] = [action, duty, change, this.#acceptedAt()].filter((time) => time !== undefined).toSorted();
+    const [mail] = this.#mails;
+    const [act] = this.#acts;
+    const [next] = [action, duty, change, mail?.at, act?.at].filter((time) => time !== undefined).toSorted();
     if (next === undefined || next > until) return false;
     if (this.stops++ > 1_000) throw new Error('The walk does not end.');
-    this.#now = latest(this.#now, next);
-    if (next === this.#acceptedAt()) this.#accept();
+    this.#now = latest(this.#now, outage && next >= outage.from && next < outage.until ? outage.until : next);
+    if (act && next === act.at) this.#act(act);
+    else if (mail && next === mail.at) this.#accept(mail.number);
     else if (next === change && newPrice) this.#changePrice(newPrice.minor);
     else this.#run();
     return true;
+  }
+
+  #act({ does }: Act): void {
+    this.#acts = this.#acts.slice(1);
+    const decided = does(this.subscription, this.#now);
+    if ('ok' in decided && !decided.ok) throw new Error(decided.refusal.code);
+    this.#write('ok' in decided ? decided.value : decided);
   }
 
   #run(): void {
@@ -125,16 +161,26 @@ class Walk {
     this.#write(decideChargeEnded(this.subscription, charge, ending, now));
   }
 
-  #acceptedAt(): Instant | undefined {
-    const { announcement } = this.subscription;
-    const { acceptMs = 0 } = this.#situation;
-    if (announcement?.by !== 'email' || announcement.acceptedAt || acceptMs === Infinity) return undefined;
-    return laterBy(announcement.announcedAt ?? start, acceptMs);
+  #accept(number: number): void {
+    this.#mails = this.#mails.slice(1);
+    const isAwaited = pendingAnnouncements(this.subscription).some((one) => one.number === number);
+    if (isAwaited) this.#write([{ type: 'announcement_ended', number, as: 'accepted' }]);
   }
 
-  #accept(): void {
-    const { number = 0 } = this.subscription.announcement ?? {};
-    this.#write([{ type: 'announcement_ended', number, as: 'accepted' }]);
+  #note(fact: SubscriptionFact): void {
+    if (fact.type === 'subscription_ended') this.ended = `${fact.reason} ${this.#now.slice(0, 16)}`;
+    if (fact.type === 'period_created') this.outcomes[fact.period.number] = fact.period.outcome;
+    if (fact.type === 'period_paid') this.outcomes[fact.number] = 'paid';
+    if (fact.type === 'period_closed') this.outcomes[fact.number] = fact.outcome;
+    if (fact.type !== 'charge_announced') return;
+    const { number, by } = fact.announcement;
+    this.announced.push(number);
+    const { acceptMs = 0 } = this.#situation;
+    const takes = typeof acceptMs === 'number' ? acceptMs : acceptMs(number);
+    if (by !== 'email' || takes === Infinity) return;
+    const others = this.#mails.filter((mail) => mail.number !== number);
+    const mail = { number, at: laterBy(this.#now, takes) };
+    this.#mails = [...others, mail].toSorted((one, other) => (one.at < other.at ? -1 : 1));
   }
 
   #changePrice(priceMinor: bigint): void {
@@ -148,6 +194,7 @@ class Walk {
   #write(facts: readonly SubscriptionFact[]): void {
     for (const { kind } of emailsFor(this.subscription, facts, this.#now))
       this.emails.push(`${kind} ${this.#now.slice(0, 16)}`);
+    for (const fact of facts) this.#note(fact);
     this.subscription = evolveAll(this.subscription, facts, this.#now);
   }
 }
@@ -395,12 +442,277 @@ describe('a charge that waits for its announcement', () => {
     expect(last).toMatchObject({ number: 3, outcome: 'open' });
   });
 
-  test('keeps its announcement while the next period of a stack comes near', () => {
-    const stacked = evolveAll(
-      waiting(),
-      [{ type: 'dunning_policy_changed', policy: { ...terms.dunning, stack: true } }],
-      now,
-    );
-    expect(nextDuty(stacked)).toBeUndefined();
+  test('has its own announcement while the next period of a stack has another', () => {
+    const stack = { type: 'dunning_policy_changed', policy: { ...terms.dunning, stack: true } } as const;
+    const walk = new Walk({
+      duties: { announceEachHours: 24 },
+      acceptMs: (period) => (period === 2 ? 40 * 24 * hour : 0),
+      acts: [{ at: at('2027-02-01T00:00'), does: () => [stack] }],
+      until: at('2027-04-20T00:00'),
+    });
+    expect(walk.announced).toEqual([2, 3]);
+    expect(walk.emails.slice(1)).toEqual(['announced 2027-02-27T00:00', 'announced 2027-03-30T00:00']);
+    expect(walk.charges).toEqual([first, '2 2027-04-09T00:00', '3 2027-04-10T06:00']);
+  });
+});
+
+describe('the announcement of a charge', () => {
+  const duties = { announceEachHours: 24 };
+  const outage = { from: at('2027-02-20T00:00'), until: at('2027-04-01T00:00') };
+  const charges = (period: number, time: string): Act => ({
+    at: at(time),
+    does: (subscription, now) =>
+      decideCharge(subscription, { number: period, afterDays: 0, invoiceId: 'missed' }, now),
+  });
+
+  test.each([
+    [
+      'that was accepted',
+      0,
+      '2027-04-29T12:00',
+      ['3 2027-04-02T00:00', '2 2027-04-30T12:00', '4 2027-04-30T12:00'],
+    ],
+    [
+      'that is accepted later',
+      6 * hour,
+      '2027-04-29T03:00',
+      ['3 2027-04-02T06:00', '2 2027-04-30T09:00', '4 2027-04-30T09:00'],
+    ],
+  ])('%s counts also after a missed period was announced', (_, acceptMs, time, expected) => {
+    const acts = [charges(2, time)];
+    const walk = new Walk({ duties, acceptMs, outage, acts, until: at('2027-05-03T00:00') });
+    expect(walk.announced).toEqual([3, 4, 2]);
+    expect(walk.charges).toEqual([first, ...expected]);
+  });
+
+  test('of a period that was missed is made again when it is charged after all', () => {
+    const asleep = { from: at('2027-02-28T00:00'), until: at('2027-04-01T00:00') };
+    const acts = [charges(2, '2027-04-10T00:00')];
+    const walk = new Walk({ duties, outage: asleep, acts, until: at('2027-04-20T00:00') });
+    expect(walk.announced).toEqual([2, 3, 2]);
+    expect(walk.charges).toEqual([first, '3 2027-04-02T00:00', '2 2027-04-11T00:00']);
+  });
+
+  test('holds at the price of its period, also when the next one has another', () => {
+    const items = [{ product: 'Tea', quantity: 1n, priceMinor: 1_200n }];
+    const raise = {
+      at: at('2027-02-28T12:00'),
+      does: (so: Subscription) => decideChangeFromNextPeriod(so, items),
+    };
+    const walk = new Walk({ duties, acceptMs: 48 * hour, acts: [raise], until: at('2027-04-10T00:00') });
+    expect(walk.announced).toEqual([2, 3]);
+    expect(walk.charges).toEqual([first, '2 2027-03-02T00:00', '3 2027-04-02T00:00']);
+  });
+
+  test('of the next price is known, also when an older period is announced after it', () => {
+    const items = [{ product: 'Tea', quantity: 1n, priceMinor: 1_200n }];
+    const raise = {
+      at: at('2027-04-10T00:00'),
+      does: (so: Subscription) => decideChangeFromNextPeriod(so, items),
+    };
+    const acts = [raise, charges(2, '2027-04-28T00:00')];
+    const walk = new Walk({ duties, outage, acts, until: at('2027-06-01T00:00') });
+    expect(walk.announced).toEqual([3, 4, 2, 5]);
+    expect(walk.charges.slice(1)).toEqual([
+      '3 2027-04-02T00:00',
+      '2 2027-04-29T00:00',
+      '4 2027-04-30T06:00',
+      '5 2027-05-31T06:00',
+    ]);
+  });
+});
+
+// Written from the rules: a period that began before the end stays due, unless the subscription ends at once. The payer was promised
+// that they can still prevent a charge that waits for its announcement, also if the merchant has moved it.
+describe('an end around a charge that needs an announcement', () => {
+  const end =
+    (by: 'payer' | 'merchant', when: 'now' | 'periodEnd'): Act['does'] =>
+    (subscription) =>
+      decideCancel(subscription, { by, when });
+  const putOff: Act['does'] = (subscription, now) =>
+    decideCharge(subscription, { number: 2, afterDays: 5, invoiceId: 'unused' }, now);
+  const pause =
+    (resumesAt?: Instant): Act['does'] =>
+    (subscription, now) =>
+      decidePause(
+        subscription,
+        { by: 'payer', openPeriods: 'keepTrying', invoiceId: 'unused', ...defined({ resumesAt }) },
+        now,
+      );
+  type Row = readonly [
+    string,
+    Partial<Situation>,
+    readonly Act[],
+    string[],
+    PeriodOutcome | undefined,
+    string | undefined,
+  ];
+  const act = (time: string, does: Act['does']): Act => ({ at: at(time), does });
+  const [payerEnds, merchantEnds] = [end('payer', 'periodEnd'), end('merchant', 'periodEnd')];
+  const [morning, evening] = ['2027-02-28T08:00', '2027-02-28T18:00'];
+  // Accepted on 28 February at noon, so the charge waits until 1 March at noon.
+  const slow = { acceptMs: 36 * hour };
+  const failing = { endings: [{ outcome: 'captured' } as const, declined('funds')] };
+  const moved = act('2027-02-28T07:00', putOff);
+
+  const rows: readonly Row[] = [
+    // Announced, not begun.
+    ['payer, announced', {}, [act('2027-02-27T12:00', payerEnds)], [], undefined, 'payer 2027-02-28T00:00'],
+    [
+      'merchant, announced',
+      {},
+      [act('2027-02-27T12:00', merchantEnds)],
+      [],
+      undefined,
+      'merchant 2027-02-28T00:00',
+    ],
+    // Held.
+    ['payer, not accepted yet', slow, [act(morning, payerEnds)], [], 'forgiven', `payer ${morning}`],
+    ['payer, accepted late', slow, [act(evening, payerEnds)], [], 'forgiven', `payer ${evening}`],
+    ['payer, unreachable', { by: 'none' }, [act(morning, payerEnds)], [], 'forgiven', `payer ${morning}`],
+    [
+      'payer, moved by the merchant',
+      slow,
+      [moved, act(morning, payerEnds)],
+      [],
+      'forgiven',
+      `payer ${morning}`,
+    ],
+    [
+      'payer, moved and accepted',
+      slow,
+      [moved, act('2027-03-03T00:00', payerEnds)],
+      [],
+      'forgiven',
+      'payer 2027-03-03T00:00',
+    ],
+    [
+      'payer, after the merchant',
+      slow,
+      [act(morning, merchantEnds), act(evening, payerEnds)],
+      [],
+      'forgiven',
+      `payer ${evening}`,
+    ],
+    [
+      'merchant, not accepted yet',
+      slow,
+      [act(morning, merchantEnds)],
+      ['2 2027-03-01T12:00'],
+      'paid',
+      'merchant 2027-03-31T00:00',
+    ],
+    [
+      'merchant, accepted late',
+      slow,
+      [act(evening, merchantEnds)],
+      ['2 2027-03-01T12:00'],
+      'paid',
+      'merchant 2027-03-31T00:00',
+    ],
+    [
+      'merchant, moved by them',
+      slow,
+      [moved, act(morning, merchantEnds)],
+      ['2 2027-03-05T06:00'],
+      'paid',
+      'merchant 2027-03-31T00:00',
+    ],
+    ['merchant, unreachable', { by: 'none' }, [act(morning, merchantEnds)], [], 'open', undefined],
+    ['payer, at once', slow, [act(morning, end('payer', 'now'))], [], 'unpaid', `payer ${morning}`],
+    ['merchant, at once', slow, [act(morning, end('merchant', 'now'))], [], 'unpaid', `merchant ${morning}`],
+    // Held, and paused.
+    [
+      'payer, paused',
+      slow,
+      [act(morning, pause()), act(evening, payerEnds)],
+      [],
+      'forgiven',
+      `payer ${evening}`,
+    ],
+    [
+      'merchant, paused',
+      slow,
+      [act(morning, pause()), act(evening, merchantEnds)],
+      [],
+      'forgiven',
+      'merchant 2027-03-31T00:00',
+    ],
+    [
+      'merchant, paused for a while',
+      slow,
+      [act(morning, pause(at('2027-03-10T00:00'))), act(evening, merchantEnds)],
+      ['2 2027-03-10T00:00'],
+      'paid',
+      'merchant 2027-03-31T00:00',
+    ],
+    [
+      'without an end, moved and paused for a while',
+      slow,
+      [moved, act(morning, pause(at('2027-03-20T00:00')))],
+      ['2 2027-03-20T00:00', '3 2027-04-01T12:00'],
+      'paid',
+      undefined,
+    ],
+    // The first charge was made.
+    [
+      'payer, failing',
+      failing,
+      [act(morning, payerEnds)],
+      ['2 2027-02-28T06:00', '2 2027-03-01T06:00'],
+      'paid',
+      'payer 2027-03-31T00:00',
+    ],
+    [
+      'merchant, failing',
+      failing,
+      [act(morning, merchantEnds)],
+      ['2 2027-02-28T06:00', '2 2027-03-01T06:00'],
+      'paid',
+      'merchant 2027-03-31T00:00',
+    ],
+  ];
+
+  test.each(rows)('%s', (_, situation, acts, charges, outcome, ended) => {
+    const walk = new Walk({
+      duties: { announceEachHours: 24 },
+      ...situation,
+      acts,
+      until: at('2027-04-02T00:00'),
+    });
+    expect(walk.charges.slice(1)).toEqual(charges);
+    expect(walk.outcomes[2]).toBe(outcome);
+    expect(walk.ended).toBe(ended);
+  });
+
+  test('leaves a missed period that is held, unless the payer ends', () => {
+    const outage = { from: at('2027-02-20T00:00'), until: at('2027-04-01T00:00') };
+    const charge: Act['does'] = (subscription, now) =>
+      decideCharge(subscription, { number: 2, afterDays: 0, invoiceId: 'missed' }, now);
+    const walk = (ends: Act['does']) => {
+      const acts = [act('2027-04-10T00:00', charge), act('2027-04-10T06:00', ends)];
+      return new Walk({ duties: { announceEachHours: 24 }, outage, acts, until: at('2027-05-02T00:00') });
+    };
+    const [byPayer, byMerchant] = [walk(payerEnds), walk(merchantEnds)];
+    expect([byPayer.outcomes, byPayer.ended]).toEqual([
+      { 1: 'paid', 2: 'forgiven', 3: 'paid' },
+      'payer 2027-04-30T00:00',
+    ]);
+    expect([byMerchant.outcomes, byMerchant.ended]).toEqual([
+      { 1: 'paid', 2: 'paid', 3: 'paid' },
+      'merchant 2027-04-30T00:00',
+    ]);
+  });
+
+  test('is offered to the payer also after the merchant has planned one', () => {
+    const acts = [act(morning, merchantEnds)];
+    const { subscription } = new Walk({
+      duties: { announceEachHours: 24 },
+      acceptMs: Infinity,
+      acts,
+      until: at(evening),
+    });
+    const may = { pause: true, changeCard: true };
+    expect(actsOf(subscription, may, at(evening))).toContain('end');
   });
 });

@@ -46,7 +46,7 @@ function needOf(subscription: Subscription, period: NextPeriod): Need | undefine
   const { announceEachHours } = duties ?? {};
   const reason: AnnouncementReason | undefined = followsLongTrial(subscription, number)
     ? 'trialEnding'
-    : priceOf(subscription) !== knownPriceOf(subscription)
+    : hasNewPrice(subscription, number)
       ? 'newPrice'
       : isRare(schedule.every)
         ? 'rareCharge'
@@ -56,13 +56,16 @@ function needOf(subscription: Subscription, period: NextPeriod): Need | undefine
   return eachMs > 0 ? { why: 'eachCharge', leadMs: eachMs } : undefined;
 }
 
-/** Of a full period. */
-function priceOf({ scheduledItems, items }: Subscription): bigint {
-  return sumOf(scheduledItems ?? items);
+/** Of a full period. What is scheduled concerns those that have no row yet. */
+function priceOf({ latest: last, scheduledItems, items }: Subscription, number: number): bigint {
+  return sumOf(number > (last?.number ?? 0) ? (scheduledItems ?? items) : items);
 }
 
-function knownPriceOf({ knownPriceMinor, terms }: Subscription): bigint {
-  return knownPriceMinor ?? sumOf(terms.items);
+/** One before the newest that was announced has the price of then. */
+function hasNewPrice(subscription: Subscription, number: number): boolean {
+  const { announcements = [], knownPriceMinor, terms } = subscription;
+  if (announcements.some((one) => one.number > number)) return false;
+  return priceOf(subscription, number) !== (knownPriceMinor ?? sumOf(terms.items));
 }
 
 /** The confirmation at the start is early enough for a short one. A first period without a price is a trial too. */
@@ -104,19 +107,18 @@ function announcementDue(subscription: Subscription): Duty | undefined {
   const { phase, open } = subscription;
   if (phase !== 'running') return undefined;
   if (open.some(({ outcome }) => outcome === 'open') && !policyOf(subscription).stack) return undefined;
-  // One announcement is known at a time, and a charge waits for it.
-  if (open.some(({ isUnannounced }) => isUnannounced)) return undefined;
   const period = nextPeriod(subscription);
   const need = period && needOf(subscription, period);
   if (!need || announcedFor(subscription, period.number)) return undefined;
   return { does: 'announce', at: laterBy(period.startsAt, -need.leadMs), period, need };
 }
 
-/** At the price it has now. */
+/** At the price it has now. In a stack, an older open period keeps its own, and its announcement. */
 function announcedFor(subscription: Subscription, number: number): Announcement | undefined {
-  const { announcement } = subscription;
-  const isIt = announcement?.number === number && announcement.priceMinor === priceOf(subscription);
-  return isIt ? announcement : undefined;
+  const { announcements = [], latest: last } = subscription;
+  const announcement = announcements.find((one) => one.number === number);
+  const isOlder = number < (last?.number ?? 0);
+  return isOlder || announcement?.priceMinor === priceOf(subscription, number) ? announcement : undefined;
 }
 
 /** The first one is that of the decline, whether it is emailed or not. */
@@ -176,7 +178,7 @@ function announced(
   { why, leadMs }: Need,
   { by, version }: Reach,
 ): SubscriptionFact {
-  const announcement = { number, why, leadMs, priceMinor: priceOf(subscription), by, version };
+  const announcement = { number, why, leadMs, priceMinor: priceOf(subscription, number), by, version };
   return { type: 'charge_announced', announcement };
 }
 
@@ -214,7 +216,7 @@ export function holdUnannounced(subscription: Subscription, facts: Facts, now: I
   const isLost = earlier && earlier.acceptedAt === undefined && earlier.by !== reach.by;
   const need = earlier && !isLost ? undefined : (earlier ?? needOf(after, charged));
   const fact = need && announced(after, number, need, reach);
-  const { announcement } = fact ? evolveAll(after, [fact], now) : after;
+  const announcement = announcedFor(fact ? evolveAll(after, [fact], now) : after, number);
   if (!announcement) throw new Error(`The charge of period ${number} needs no announcement.`);
   const wait = { ...waitOf(announcement, now), isUnannounced: true } as const;
   const postponed = { type: 'charge_postponed', number, ...wait } as const;
@@ -228,17 +230,20 @@ function waitOf({ by, acceptedAt, refusedAt, leadMs }: Announcement, now: Instan
   return { why: isUnreachable ? 'payerUnreachable' : 'announcementPending', until };
 }
 
-/** The announcement that is neither accepted nor refused yet. */
-export function pendingAnnouncement({ announcement, phase }: Subscription): Announcement | undefined {
-  if (!announcement || phase === 'ended' || announcement.by === 'none') return undefined;
-  const { acceptedAt, refusedAt } = announcement;
-  return acceptedAt === undefined && refusedAt === undefined ? announcement : undefined;
+/** The announcements that are neither accepted nor refused yet. */
+export function pendingAnnouncements({ announcements = [], phase }: Subscription): readonly Announcement[] {
+  if (phase === 'ended') return [];
+  return announcements.filter(
+    ({ by, acceptedAt, refusedAt }) => by !== 'none' && acceptedAt === undefined && refusedAt === undefined,
+  );
 }
 
 /** Webhook events wake nothing. Each look waits as long as all before it, an hour at least. */
 export function nextLook(subscription: Subscription, now: Instant): Instant | undefined {
-  const pending = pendingAnnouncement(subscription);
-  if (pending?.by !== 'webhook') return undefined;
-  const { announcedAt = now } = pending;
-  return laterBy(latest(now, announcedAt), Math.max(hourMs, epochMsOf(now) - epochMsOf(announcedAt)));
+  const looks = pendingAnnouncements(subscription)
+    .filter(({ by }) => by === 'webhook')
+    .map(({ announcedAt = now }) =>
+      laterBy(latest(now, announcedAt), Math.max(hourMs, epochMsOf(now) - epochMsOf(announcedAt))),
+    );
+  return looks.toSorted().at(0);
 }
