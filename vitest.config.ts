@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { keepTemporaryFilesInMemory } from './tools/tests/memory-folder.ts';
-import { testsByKind, testsOfService } from './tools/tests/test-kinds.ts';
+import { chosenCampaigns, testsByKind, testsOfService } from './tools/tests/test-kinds.ts';
 import { longestFirst } from './tools/tests/test-order.ts';
 import { waitMs } from './tools/tests/waits.ts';
 
@@ -29,7 +29,10 @@ export default defineConfig({
   test: {
     projects: [
       project('unit', { include: tests.unit, setupFiles: ['test/support/no-processes.ts'] }),
-      project('service', { include: testsOfService(tests), globalSetup: 'test/support/global-setup.ts' }),
+      project('service', {
+        include: testsOfService(tests, chosenCampaigns),
+        globalSetup: 'test/support/global-setup.ts',
+      }),
     ],
     // Files share the modules of a thread: ten times faster, and it keeps module-level state out of the program.
     pool: 'threads',

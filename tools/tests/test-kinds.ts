@@ -37,10 +37,13 @@ export function testsByKind(repository: string): Record<TestKind, string[]> {
   return byKind;
 }
 
-/** All but those of units. CAMPAIGNS=without and CAMPAIGNS=only choose among them. */
+/** How a run chooses among campaigns and others: `without`, `only`, or not at all. */
+export const chosenCampaigns = process.env['CAMPAIGNS'];
+
+/** All but those of units. */
 export function testsOfService(
   { campaign, process: ofProcess, database }: Readonly<Record<TestKind, readonly string[]>>,
-  campaigns = process.env['CAMPAIGNS'],
+  campaigns: string | undefined,
 ): string[] {
   const others = campaigns === 'only' ? [] : [...ofProcess, ...database];
   return campaigns === 'without' ? others : [...campaign, ...others];

@@ -19,7 +19,10 @@ const aPayment = fc.record({
   attempt: fc.nat({ max: 3 }),
   code: fc.constantFrom('51', '05', null),
 });
-const aRange = fc.tuple(aMicro, aMicro).map((ends) => ends.toSorted((one, other) => one - other).map(timeOf));
+// Two different ends: an empty range is refused.
+const aRange = fc
+  .uniqueArray(aMicro, { minLength: 2, maxLength: 2 })
+  .map((ends) => ends.toSorted((one, other) => one - other).map(timeOf));
 
 function timeOf(micros: number): string {
   const text = new Date(month.fromMs + Math.floor(micros / 1_000)).toISOString();

@@ -23,7 +23,7 @@ export async function createTestDatabase(
 ): Promise<TestDatabase> {
   const cluster = inject('cluster');
   const name = `test_${randomText(12).toLowerCase()}`;
-  const template = kind !== 'empty' ? `template ${templateName} strategy wal_log` : '';
+  const template = kind !== 'empty' ? `template ${templateName} strategy file_copy` : '';
   await administer(cluster, `create database ${name} ${template}`);
   const connection = { ...cluster, database: name };
   const database = openDatabase({ connection, maxConnections: 10 });

@@ -54,9 +54,10 @@ async function start(
     };
     createInterface(child.stdout!).on('line', read);
     createInterface(child.stderr!).on('line', read);
-    child.once('exit', () => reject(new Error(`the program ended before it was ready:\n${output}`)));
+    child.once('close', () => reject(new Error(`the program ended before it was ready:\n${output}`)));
   });
-  const exited = once(child, 'exit');
+  // Not its exit, after which the last lines may still be unread. The private PostgreSQL, which may outlive it, has a file for its output.
+  const ended = once(child, 'close');
   const url = await ready;
   return {
     url,
@@ -64,7 +65,7 @@ async function start(
     output: () => output,
     async stop(signal = 'SIGTERM') {
       child.kill(signal);
-      const [code] = (await exited) as [number | null];
+      const [code] = (await ended) as [number | null];
       return code;
     },
   };
