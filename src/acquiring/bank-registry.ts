@@ -35,19 +35,15 @@ export type BankRegistry = ReturnType<typeof openBankRegistry>;
 
 export function openBankRegistry(options: BankRegistryOptions, health: BankHealth) {
   const { db, lookups, clock, keyring } = options;
-  const stopped = new Set<string>();
-  const heldUntil = new Map<string, Instant | null>();
+  const { stopped, held, note } = openConditions();
   const adapters = openAdapters(options, health, stopped, (id) => banks.get(id));
   const banks = ttlCache({ maxAgeMs, maxEntries: 1_000, load: bankWith });
 
   /** Lets an operator change the URL or the secret and keep the other. Never display the secret. */
   async function settingsOf(id: string): Promise<BankSettings | undefined> {
     const [row] = await lookups.run(readBank, { bank_id: id });
-    if (!row) return undefined;
-    if (row.is_stopped) stopped.add(id);
-    else stopped.delete(id);
-    heldUntil.set(id, row.charges_held_until);
-    return settingsFrom(keyring, id, row);
+    if (row) note(id, row);
+    return row && settingsFrom(keyring, id, row);
   }
 
   async function bankWith(id: string): Promise<Bank | undefined> {
@@ -68,10 +64,7 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
     bankNamed: (id: string) => banks.get(id),
     isStopped: (id: string) => stopped.has(id),
     /** Until when it gets no charges that Mandate begins automatically. It may be over. */
-    async chargesHeldUntil(id: string): Promise<Instant | null> {
-      await banks.get(id);
-      return heldUntil.get(id) ?? null;
-    },
+    chargesHeldUntil: async (id: string) => ((await banks.get(id)) && held.get(id)) ?? null,
     waiting: adapters.waiting,
     sendAfter: adapters.sendAfter,
     /** Adds a bank, or changes its URL and secret. */
@@ -88,6 +81,21 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
     },
     stopWaiting: adapters.stopWaiting,
     stop: adapters.stop,
+  };
+}
+
+/** What the rows say of the banks besides their settings. */
+function openConditions() {
+  const stopped = new Set<string>();
+  const held = new Map<string, Instant | null>();
+  return {
+    stopped,
+    held,
+    note(id: string, row: Pick<Values<typeof readBank.row>, 'is_stopped' | 'charges_held_until'>): void {
+      if (row.is_stopped) stopped.add(id);
+      else stopped.delete(id);
+      held.set(id, row.charges_held_until);
+    },
   };
 }
 

@@ -73,24 +73,12 @@ const maxReasonCharacters = 500;
 /** After eight minutes. */
 const lastingAttempts = 10;
 
-export function openJobTable(
-  name: string,
-  { keys, group, maxConcurrency, writtenTogether, step }: JobHandler,
-  deps: JobTableDeps,
-  requestPoll: () => void,
-) {
+export function openJobTable(name: string, handler: JobHandler, deps: JobTableDeps, requestPoll: () => void) {
   const { db, clock, loop } = deps;
+  const { keys, group, maxConcurrency, step } = handler;
   const sql = dueStatements(name, keys, group);
   const table = { ...deps, name, sql };
-  const slots = openSlots(
-    {
-      max: maxConcurrency ?? writtenTogether ?? usualConcurrency,
-      // Of rows that are written together, a few are not worth a claim and a transaction.
-      least: writtenTogether === undefined ? 1 : Math.floor(writtenTogether / 4),
-    },
-    loop,
-    requestPoll,
-  );
+  const slots = openSlots(slotsOf(handler), loop, requestPoll);
 
   function runClaimed({ key, attempts, offset_ms, due_at, leased_until }: ClaimedRow): Promise<void> {
     // Never before the moment it was due for: another node's clock may be ahead.
@@ -134,6 +122,12 @@ export function openJobTable(
       return started;
     },
   };
+}
+
+/** Of rows that are written together, a few are not worth a claim and a transaction. */
+function slotsOf({ maxConcurrency, writtenTogether }: JobHandler) {
+  const least = writtenTogether === undefined ? 1 : Math.floor(writtenTogether / 4);
+  return { max: maxConcurrency ?? writtenTogether ?? usualConcurrency, least };
 }
 
 /** So many in each group. It is full while fewer than the least that are claimed are free. */
