@@ -1,7 +1,6 @@
 // The page on which a payer looks after a subscription: what it is, what happens next, and a button for each thing they may do. It needs
 // no script.
 import { printedCard } from '../../../cards/domain/printed-card.ts';
-import type { Instant } from '../../../clock.ts';
 import type { Money } from '../../../money.ts';
 import { escaped, moneyText } from '../../../receipts/domain/receipt.ts';
 import { scheduleInWords } from '../../../receipts/domain/schedule-words.ts';
