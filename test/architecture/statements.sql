@@ -4701,6 +4701,10 @@ order by found.created_at desc, found.invoice_id desc;
 -- read_known_series
 select series_id from series where series_id in (select json_array_elements_text($1::json));
 
+-- read_last_revoked_binding
+select binding_id from binding where customer_id = $1::text and status = 'withdrawn'
+order by version desc limit 1;
+
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact
 where aggregate_id = $1::text and fact::jsonb @> $2::json::jsonb;

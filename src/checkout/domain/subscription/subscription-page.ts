@@ -1,7 +1,6 @@
 // The page on which a payer looks after a subscription: what it is, what happens next, and a button for each thing they may do. It needs
 // no script.
 import { printedCard } from '../../../cards/domain/printed-card.ts';
-import type { Instant } from '../../../clock.ts';
 import type { Money } from '../../../money.ts';
 import { escaped, moneyText } from '../../../receipts/domain/receipt.ts';
 import { scheduleInWords } from '../../../receipts/domain/schedule-words.ts';
@@ -97,11 +96,10 @@ function textOf(items: readonly Item[]): string {
 }
 
 /** The state in words: a heading, and what it means for the payer. */
-function stateText(
-  { subscription, shop, now, acts }: SubscriptionShown,
-  { words, locale, date }: Printed,
-): readonly [string, string] {
-  const { latest, pause, parkedFor, endsAfter, endedFor, open, paidThrough } = subscription;
+function stateText(shown: SubscriptionShown, printed: Printed): readonly [string, string] {
+  const { subscription, shop, now, acts } = shown;
+  const { words, locale, date } = printed;
+  const { latest, parkedFor, endsAfter, endedFor, open, paidThrough } = subscription;
   const status = statusOf(subscription);
   const of = (text: string) => fill(text, { shop });
   const charging = open[0]?.charging === undefined ? undefined : words.charging;
@@ -134,21 +132,22 @@ function stateText(
       return [words.pastDue, charging ?? (acts.includes('newCard') ? words.pastDueLead : words.pastDuePay)];
     case 'unpaid':
       return [words.unpaid, charging ?? words.unpaidLead];
-    case 'paused': {
-      const by = {
-        payer: 'pausedByPayer',
-        merchant: 'pausedByMerchant',
-        dunning: 'pausedByDunning',
-      } as const;
-      const resumesAt = pause?.resumesAt;
-      const lead = [
-        of(words[by[pause?.by ?? 'merchant']]),
-        ...(open.length === 0 ? [] : [words.stillDue]),
-        ...(resumesAt === undefined ? [] : [sentence(words.resumes, { date: date(resumesAt) })]),
-      ];
-      return [words.paused, lead.join(' ')];
-    }
+    case 'paused':
+      return [words.paused, pausedLead(shown, printed)];
   }
+}
+
+function pausedLead(
+  { subscription: { pause, open }, shop }: SubscriptionShown,
+  { words, date }: Printed,
+): string {
+  const by = { payer: 'pausedByPayer', merchant: 'pausedByMerchant', dunning: 'pausedByDunning' } as const;
+  const resumesAt = pause?.resumesAt;
+  return [
+    fill(words[by[pause?.by ?? 'merchant']], { shop }),
+    ...(open.length === 0 ? [] : [words.stillDue]),
+    ...(resumesAt === undefined ? [] : [sentence(words.resumes, { date: date(resumesAt) })]),
+  ].join(' ');
 }
 
 function state(shown: SubscriptionShown, printed: Printed): string {
