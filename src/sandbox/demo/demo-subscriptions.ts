@@ -49,14 +49,43 @@ export function addDemoSubscriptions(app: FastifyInstance, shop: Shop): void {
 }
 
 function openSubscriptions({ shopId, api, buyers }: Shop) {
+  const { ask } = api;
+  return {
+    acts: actsOf({ shopId, api }),
+    /** Without a customer, it starts with a payment of the payer. */
+    async create(): Promise<Exchange[]> {
+      const created = await ask('POST', subscriptions, { shopID: shopId, ...terms });
+      if (created.status !== 201) return [created];
+      const { id, firstInvoiceID } = created.answer as { id: string; firstInvoiceID: string };
+      buyers.attend(id);
+      const tokens = `/v2/processing/invoices/${firstInvoiceID}/access-tokens?for=checkout`;
+      return [created, await ask('POST', tokens)];
+    },
+    async show(id: string) {
+      const [subscription, periods, upcoming, nowMs] = await Promise.all([
+        ask('GET', `${subscriptions}/${id}`),
+        ask('GET', `${subscriptions}/${id}/periods`),
+        upcomingOf(api, id, 1),
+        api.nowMs(),
+      ]);
+      const now = new Date(nowMs).toISOString();
+      return { subscription: subscription.answer, periods: periods.answer, upcoming, now };
+    },
+    /** A link is a secret, so the payer is redirected to a new one each time. */
+    async payerPage(id: string): Promise<string | undefined> {
+      const { status, answer } = await ask('POST', `${subscriptions}/${id}/links`);
+      return status === 201 ? (answer as { url: string }).url : undefined;
+    },
+  };
+}
+
+/** What the buttons of the page do. */
+function actsOf({ shopId, api }: Pick<Shop, 'shopId' | 'api'>) {
   const { ask, moveClock } = api;
-  const read = async <Answer>(path: string) =>
-    (await ask('GET', `${subscriptions}/${path}`)).answer as Answer;
-  const upcoming = (id: string, count: number) => read<Upcoming[]>(`${id}/upcoming?count=${count}`);
 
   /** To an hour after the last of the next charges, when the bank has replied. */
   async function pass(id: string, charges: number): Promise<Exchange[]> {
-    const last = (await upcoming(id, charges)).at(-1);
+    const last = (await upcomingOf(api, id, charges)).at(-1);
     return [await (last ? moveClock(Date.parse(last.dueAt) + hourMs) : api.aMonthPasses())];
   }
 
@@ -65,7 +94,7 @@ function openSubscriptions({ shopId, api, buyers }: Shop) {
     year: (id) => pass(id, chargesOfYear),
     /** Ordered a second before the charge, so that it meets no other charge of the sandbox. */
     async decline(id) {
-      const [next] = await upcoming(id, 1);
+      const [next] = await upcomingOf(api, id, 1);
       if (!next) return [await api.aMonthPasses()];
       const dueMs = Date.parse(next.dueAt);
       return [
@@ -78,31 +107,9 @@ function openSubscriptions({ shopId, api, buyers }: Shop) {
       await ask('POST', `${subscriptions}/${id}/cancel`, { when: 'periodEnd', by: 'payer' }),
     ],
   };
+  return acts;
+}
 
-  return {
-    acts,
-    /** Without a customer, it starts with a payment of the payer. */
-    async create(): Promise<Exchange[]> {
-      const created = await ask('POST', subscriptions, { shopID: shopId, ...terms });
-      if (created.status !== 201) return [created];
-      const { id, firstInvoiceID } = created.answer as { id: string; firstInvoiceID: string };
-      buyers.attend(id);
-      const tokens = `/v2/processing/invoices/${firstInvoiceID}/access-tokens?for=checkout`;
-      return [created, await ask('POST', tokens)];
-    },
-    async show(id: string) {
-      const [subscription, periods, next, nowMs] = await Promise.all([
-        read(id),
-        read(`${id}/periods`),
-        upcoming(id, 1),
-        api.nowMs(),
-      ]);
-      return { subscription, periods, upcoming: next, now: new Date(nowMs).toISOString() };
-    },
-    /** A link is a secret, so the payer is redirected to a new one each time. */
-    async payerPage(id: string): Promise<string | undefined> {
-      const { status, answer } = await ask('POST', `${subscriptions}/${id}/links`);
-      return status === 201 ? (answer as { url: string }).url : undefined;
-    },
-  };
+async function upcomingOf({ ask }: DemoApi, id: string, count: number): Promise<Upcoming[]> {
+  return (await ask('GET', `${subscriptions}/${id}/upcoming?count=${count}`)).answer as Upcoming[];
 }
