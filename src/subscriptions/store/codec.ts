@@ -223,7 +223,7 @@ export const endReason = oneOf(
   'firstPaymentMissing',
   'disputed',
 );
-export const payerReason = oneOf(...payerReasons);
+const payerReason = oneOf(...payerReasons);
 const announcement: Codec<Announcement> = object({
   number: wholeNumber,
   why: announcementReason,

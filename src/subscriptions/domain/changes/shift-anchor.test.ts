@@ -160,7 +160,7 @@ describe('it is refused', () => {
   ])('%s', (_, subscription, now, code) => expect(codeOf(subscription(), now)).toBe(code));
 });
 
-test('whatever the zone and the days, numbers go on, and there is neither a hole nor an overlap', () => {
+test('whatever the zone and the days, numbers continue, and there is neither a hole nor an overlap', () => {
   const zone = fc.constantFrom(
     'UTC',
     'Europe/Berlin',

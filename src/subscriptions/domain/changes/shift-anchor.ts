@@ -10,7 +10,7 @@ import { evolveAll, type Subscription, type SubscriptionFact } from '../subscrip
 
 type Facts = readonly SubscriptionFact[];
 
-/** Numbers go on, and dates have neither a hole nor an overlap. */
+/** Numbers continue, and dates have neither a hole nor an overlap. */
 export function decideResumeShifted(
   subscription: Subscription,
   now: Instant,
