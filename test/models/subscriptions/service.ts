@@ -75,6 +75,7 @@ function termsOf(plan: Plan): SubscriptionTerms {
       ),
       windowDays: plan.windowDays,
       finally: plan.finally,
+      ...(plan.stack ? { stack: true } : {}),
     },
     trialWithoutCard: 'end',
   };
