@@ -137,7 +137,7 @@ export function planFrom(seed: number): Plan {
   return random(4) === 0 ? stackedFrom(plan, { random, pick }) : plan;
 }
 
-/** Only with a stack may the tries of a period go on when the next one is due, so most of them do. */
+/** Only with a stack may the tries of a period continue when the next one is due, so most of them do. */
 function stackedFrom(plan: Plan, { random, pick }: Pick<Drawing, 'random' | 'pick'>): Plan {
   const windowDays = pick(30, 30, 20, 9);
   const tries = pick([1, 3, 6, 10, 16, 23, 29], [2, 14], [28], []).filter((day) => day <= windowDays);

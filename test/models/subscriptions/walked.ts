@@ -414,7 +414,7 @@ class Walk {
 
   giveUp(open: Unpaid): void {
     if (this.plan.stack && this.plan.finally !== 'end') {
-      // Each is a debt of its own, and the others go on.
+      // Each is a debt of its own, and the others continue.
       this.drop(open, 'unpaid');
       return;
     }
