@@ -134,7 +134,16 @@ export function planFrom(seed: number): Plan {
     endsAt,
     ...startFrom(acts, { random, pick }),
   };
-  return random(4) === 0 ? stackedFrom(plan, { random, pick }) : plan;
+  return withSecondThoughts(random(4) === 0 ? stackedFrom(plan, { random, pick }) : plan, random);
+}
+
+/** Payers who have ended it come back, some before the end. */
+function withSecondThoughts(plan: Plan, random: (below: number) => number): Plan {
+  const others = plan.acts
+    .filter(({ does }) => does === 'cancelAtEnd' && random(2) === 0)
+    .map(({ at }): Act => ({ at: at + (1 + random(48)) * hour + second, does: 'uncancel' }))
+    .filter(({ at }) => plan.outages.every(({ from, until }) => at < from || at > until));
+  return { ...plan, acts: [...plan.acts, ...others].toSorted((a, b) => a.at - b.at) };
 }
 
 /** Only with a stack may the tries of a period continue when the next one is due, so most of them do. */
