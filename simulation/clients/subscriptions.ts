@@ -1,5 +1,6 @@
 // A merchant who sells subscriptions to customers with a saved card. Cards fail in their own ways, payers pay what is open, and the test
 // clock moves from period to period.
+import { withoutCredit } from '../checks/subscriptions/changes.ts';
 import type { Chance } from '../world/chance.ts';
 import { silentAbout } from '../world/servers/bank.ts';
 import { enteredCard } from './shop.ts';
@@ -192,11 +193,15 @@ export const subscriptionActions: readonly Action[] = [
     wish: (known, chance, now) => {
       const id = recent(known.subscriptions, chance);
       if (id === undefined) return undefined;
-      const items = [{ product: 'Other tea', price: chance.oneOf(prices), quantity: chance.oneOf([1, 3]) }];
+      const [price, quantity] = [chance.oneOf(prices), chance.oneOf([1, 3])];
+      const hasItems = chance.isTrue(0.9);
+      const when = chance.oneOf(['now', 'now', 'now', 'auto', 'nextPeriod']);
+      const isCredited = !chance.isTrue(0.2);
+      const items = [{ product: isCredited ? 'Other tea' : withoutCredit, price, quantity }];
       const change = {
-        ...(chance.isTrue(0.9) ? { items } : {}),
-        when: chance.oneOf(['now', 'now', 'now', 'auto', 'nextPeriod']),
-        ...(chance.isTrue(0.2) ? { credit: 'none' } : {}),
+        ...(hasItems ? { items } : {}),
+        when,
+        ...(isCredited ? {} : { credit: 'none' }),
         ...(chance.isTrue(0.1) ? { timeZone: chance.oneOf(['UTC', 'Asia/Tokyo']) } : {}),
         ...(chance.isTrue(0.2) ? { asOf: now() } : {}),
       };

@@ -21,6 +21,16 @@ export const faultsOfSubscriptions: Faults = {
       },
     ],
   },
+  'change-credit-forgotten': {
+    does: 'A change gives no credit for the unused time of the old items.',
+    edits: [
+      {
+        within: 'amounts',
+        replace: "credit === 'none' ? []",
+        by: "credit === 'none' || credit === 'unused' ? []",
+      },
+    ],
+  },
   'change-credited-twice': {
     does: 'A cheaper change gives its credit twice.',
     edits: [

@@ -2,7 +2,10 @@
 // whole seconds, and half a minor unit is rounded up in each line.
 import type { Fact } from '../rows.ts';
 
-export type Item = { readonly priceMinor: number; readonly quantity: number };
+/** No fact says that a change was asked for without credit, so clients say it in the name of what they sell. */
+export const withoutCredit = 'Tea without credit';
+
+export type Item = { readonly product?: string; readonly priceMinor: number; readonly quantity: number };
 type Change = {
   readonly period: number;
   readonly items: readonly Item[];
@@ -135,14 +138,16 @@ export class Changes {
       isFree
         ? 0
         : items.reduce((sum, one) => sum + part(one.priceMinor * one.quantity, to! - second, to! - from!), 0);
+    const isCredited = change.items.every(({ product }) => product !== withoutCredit);
+    const creditAt = (second: number) =>
+      isCredited ? Math.min(valueOf(this.items, second), this.#collected) : 0;
     for (let second = now!; second > now! - 3_602 && second >= from! - 1; second--) {
-      const credit = Math.min(valueOf(this.items, second), this.#collected);
-      const isCredit = change.creditMinor === credit || change.creditMinor === 0;
+      const isCredit = change.creditMinor === creditAt(second);
       if (isCredit && valueOf(change.items, second) === change.chargeMinor) return;
     }
     this.#wrong(
       `a change of period ${change.period} at ${at} costs ${change.chargeMinor} less ${change.creditMinor}, and not ` +
-        `${valueOf(change.items, now!)} less ${Math.min(valueOf(this.items, now!), this.#collected)}`,
+        `${valueOf(change.items, now!)} less ${creditAt(now!)}`,
     );
   }
 }

@@ -39,6 +39,7 @@ test('half a minor unit of what is left after a pause is rounded up', () => {
     acts,
     outages: [],
     lateBy: 0,
+    stack: false,
   };
   const of = ({ rows }: Story) => rows.filter(({ amount }) => amount !== 2_595 && amount !== 0);
   const moment = momentIn({ from: '06:00', until: '10:00' }, `subscription ${plan.seed}`);
@@ -99,6 +100,7 @@ describe('a service is found that', () => {
     ['tries on other days', ({ tries }) => ({ tries: tries.slice(0, 1) })],
     ['catches up all', () => ({ catchUp: 'all' })],
     ['catches up nothing', () => ({ catchUp: 'none' })],
+    ['asks for a period while an older one is unpaid', () => ({ stack: true })],
     ['is never out', () => ({ outages: [] })],
     ['is never late', () => ({ lateBy: 0 })],
     [

@@ -139,16 +139,17 @@ test.each<[string, (kept: Kept) => Kept, RegExp]>([
     withChange(({ chargeMinor }) => ({ chargeMinor: chargeMinor - 1 })),
     /costs .* and not/,
   ],
+  ['credit that is forgotten', withChange(() => ({ creditMinor: 0 })), /costs \d+ less 0, and not/],
   [
     'credit for more than was paid',
     withChange(({ creditMinor }) => ({ creditMinor: creditMinor + 1_000_000 })),
     /that was paid/,
   ],
   [
-    'credit that is given twice',
+    'credit that no change has given',
     ({ row, ...kept }) => ({
       ...kept,
-      row: { ...row, state: { ...row.state, creditMinor: 2 * (row.state.creditMinor ?? 0) } },
+      row: { ...row, state: { ...row.state, creditMinor: 1 + (row.state.creditMinor ?? 0) } },
     }),
     /its credit is/,
   ],

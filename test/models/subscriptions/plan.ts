@@ -51,6 +51,8 @@ export type Plan = {
   /** What a class has of its own. After `technical`, days are counted from that failure. */
   classes: { [Class in 'funds' | 'vague' | 'issuer' | 'technical']?: ClassPlan };
   finally: 'unpaid' | 'end' | 'pause';
+  /** Later periods are asked for while older ones are unpaid. */
+  stack: boolean;
   /** After all of them, every charge is captured. */
   answers: Answer[];
   acts: Act[];
@@ -109,7 +111,7 @@ export function planFrom(seed: number): Plan {
     .flatMap((act) => (act.does === 'priceNow' ? [act, ...changeEndings(act.at, { random, pick })] : [act]))
     .filter(({ at }) => outages.every(({ from, until }) => at < from || at > until))
     .toSorted((a, b) => a.at - b.at);
-  return {
+  const plan: Plan = {
     seed,
     zone,
     interval,
@@ -125,12 +127,32 @@ export function planFrom(seed: number): Plan {
     windowDays,
     classes: classesFrom(windowDays, random, pick),
     finally: pick('unpaid', 'end', 'pause'),
+    stack: false,
     answers: [...arrears.answers, ...answersFrom(random, pick)],
     outages,
     lateBy: pick(0, 0, second / 5, 30 * minute),
     endsAt,
     ...startFrom(acts, { random, pick }),
   };
+  return withSecondThoughts(random(4) === 0 ? stackedFrom(plan, { random, pick }) : plan, random);
+}
+
+/** Payers who have ended it come back, some before the end. */
+function withSecondThoughts(plan: Plan, random: (below: number) => number): Plan {
+  const others = plan.acts
+    .filter(({ does }) => does === 'cancelAtEnd' && random(2) === 0)
+    .map(({ at }): Act => ({ at: at + (1 + random(48)) * hour + second, does: 'uncancel' }))
+    .filter(({ at }) => plan.outages.every(({ from, until }) => at < from || at > until));
+  return { ...plan, acts: [...plan.acts, ...others].toSorted((a, b) => a.at - b.at) };
+}
+
+/** Only with a stack may the tries of a period continue when the next one is due, so most of them do. */
+function stackedFrom(plan: Plan, { random, pick }: Pick<Drawing, 'random' | 'pick'>): Plan {
+  const windowDays = pick(30, 30, 20, 9);
+  const tries = pick([1, 3, 6, 10, 16, 23, 29], [2, 14], [28], []).filter((day) => day <= windowDays);
+  const classes = classesFrom(windowDays, random, pick);
+  const failing = Array.from({ length: random(12) }, () => pick<Answer>('funds', 'newCard', 'technical'));
+  return { ...plan, stack: true, windowDays, tries, classes, answers: [...failing, ...plan.answers] };
 }
 
 /** Most start with a saved card. Nothing else happens to one that is never paid. */

@@ -26,13 +26,14 @@ import {
   type SubscriptionFact,
   type SubscriptionTerms,
 } from '../../../src/subscriptions/domain/subscription.ts';
+import { withoutCredit } from '../../../simulation/checks/subscriptions/changes.ts';
 import { dayOf, dayLong, type Micros } from '../calendar.ts';
 import { Life } from './lived.ts';
 import type { Act, Answer, Plan, Story } from './plan.ts';
 
 const instant = (at: Micros): Instant => instantAt(at / 1_000);
 const micros = (at: Instant): Micros => epochMsOf(at) * 1_000;
-const item = (price: number) => ({ product: 'Tea', quantity: 1n, priceMinor: BigInt(price) });
+const item = (price: number, product = 'Tea') => ({ product, quantity: 1n, priceMinor: BigInt(price) });
 
 function termsOf(plan: Plan): SubscriptionTerms {
   const { interval, anchorDay, trialDays, periods } = plan;
@@ -75,6 +76,7 @@ function termsOf(plan: Plan): SubscriptionTerms {
       ),
       windowDays: plan.windowDays,
       finally: plan.finally,
+      ...(plan.stack ? { stack: true } : {}),
     },
     trialWithoutCard: 'end',
   };
@@ -211,7 +213,8 @@ function changing(
   { price, when, credit }: { price: number; when: 'nextPeriod' | 'now' | 'auto'; credit: 'unused' | 'none' },
   now: Instant,
 ) {
-  const wanted = { items: [item(price)], when, credit };
+  const items = [item(price, credit === 'none' ? withoutCredit : undefined)];
+  const wanted = { items, when, credit };
   return factsIn(decideChange(subscription, wanted, `change ${now}`, now));
 }
 

@@ -186,7 +186,8 @@ class Walk {
     if (this.phase === 'ended' || this.phase === 'parked') return [];
     const found: { at: Micros; run: (now: Micros) => void }[] = [];
     const [oldest] = this.unpaid;
-    if (oldest?.tryAt !== undefined) found.push({ at: oldest.tryAt, run: (now) => this.charge(oldest, now) });
+    if (oldest?.tryAt !== undefined)
+      found.push({ at: this.turnOf(oldest, oldest.tryAt), run: (now) => this.charge(oldest, now) });
     else if (oldest?.giveUpAt !== undefined)
       found.push({ at: oldest.giveUpAt, run: () => this.giveUp(oldest) });
     const until = this.phase === 'paused' ? this.pause?.until : undefined;
@@ -201,11 +202,9 @@ class Walk {
           at: last.endsAt,
           run: () => this.end(this.lastNumber === undefined ? 'finished' : 'payer'),
         });
-    } else if (this.phase === 'running' && !isWaiting) {
-      let at = this.dueAt(next);
-      const before = this.reached.at(-1);
-      if (this.plan.catchUp === 'all' && before)
-        at = Math.max(at, this.momentOn(localDay(this.zone, before.at) + 1));
+    } else if (this.phase === 'running' && (!isWaiting || this.plan.stack)) {
+      const due = this.dueAt(next);
+      const at = this.plan.catchUp === 'all' ? this.afterTheDayOf(this.reached.at(-1), due) : due;
       found.push({ at, run: (now) => this.createDue(now) });
     }
     const { change } = this;
@@ -215,6 +214,16 @@ class Walk {
       found.push({ at, run: (now) => this.chargeChange(change, now) });
     }
     return found;
+  }
+
+  /** Of a stack, the card pays for one period a day. */
+  turnOf({ row }: Unpaid, tryAt: Micros): Micros {
+    const before = this.reached.at(-1);
+    return this.plan.stack && before?.number !== row.number ? this.afterTheDayOf(before, tryAt) : tryAt;
+  }
+
+  afterTheDayOf(before: { at: Micros } | undefined, at: Micros): Micros {
+    return before ? Math.max(at, this.momentOn(localDay(this.zone, before.at) + 1)) : at;
   }
 
   nextSpan(): Span | undefined {
@@ -292,7 +301,8 @@ class Walk {
       else {
         const open: Unpaid = { row, tries: 0, answers: [], isKnownFailed: false };
         this.unpaid.push(open);
-        if (rest) open.tryAt = due;
+        // The oldest of a stack comes first.
+        if (rest || this.unpaid.length > 1) open.tryAt = due;
         else this.charge(open, now);
       }
       return;
@@ -403,6 +413,11 @@ class Walk {
   }
 
   giveUp(open: Unpaid): void {
+    if (this.plan.stack && this.plan.finally !== 'end') {
+      // Each is a debt of its own, and the others continue.
+      this.drop(open, 'unpaid');
+      return;
+    }
     open.row.outcome = 'unpaid';
     if (this.plan.finally === 'unpaid') {
       this.phase = 'unpaid';
@@ -434,7 +449,7 @@ class Walk {
 
   /** What started before a pause is not of the time of the pause. It is charged when it is due, unless an older one is unpaid. */
   startBeforePause(now: Micros): void {
-    const isWaiting = this.unpaid.length > 0;
+    const isWaiting = this.unpaid.length > 0 && !this.plan.stack;
     let isAsked = false;
     for (let span = this.nextSpan(); span && this.startOfSpan(span) < now; span = this.nextSpan()) {
       const due = this.dueAt(span);
@@ -466,7 +481,7 @@ class Walk {
     for (; span && endOf(span) <= at; span = this.nextSpan()) this.addRow(span, 'skipped');
     if (!span || this.startOfSpan(span) >= at) return;
     const share = restOf({ startsAt: this.startOfSpan(span), endsAt: endOf(span) }, at);
-    if (this.unpaid.some(({ row }) => row.outcome === 'open')) {
+    if (this.unpaid.some(({ row }) => row.outcome === 'open') && !this.plan.stack) {
       const price = partOf(this.fullPrice(span, this.laterPrice ?? this.price), share);
       this.addRow(span, price === 0 ? 'paid' : 'missed', 0, share);
     } else this.createDue(now, { at, share });
