@@ -122,7 +122,7 @@ export const faultsOfSubscriptions: Faults = {
     does: 'A webhook event shows a period as paid that was given up or forgiven.',
     edits: [
       {
-        within: 'outcomeOf',
+        within: 'closedBy',
         replace: "fact.type === 'period_closed' ? fact.outcome : 'paid'",
         by: "fact.type === 'period_paid' ? 'paid' : 'paid'",
       },

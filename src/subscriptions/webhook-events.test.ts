@@ -125,7 +125,7 @@ test('a charge that is announced adds no period before it is due, and its announ
   const [coming, ...events] = eventsOf(
     { type: 'charge_announced', announcement: { ...announcement, by: 'email' } },
     { type: 'period_created', period },
-    { type: 'charge_postponed', number: 1, why: 'announcementPending', until: endsAt, isUnannounced: true },
+    { type: 'charge_postponed', number: 1, why: 'announcementPending', until: at, isUnannounced: true },
     { type: 'announcement_ended', number: 1, as: 'accepted' },
     { type: 'end_scheduled', afterNumber: 1, reason: 'merchant' },
   );

@@ -150,7 +150,7 @@ export const resumeSubscription = endpoint({
   query: Type.Object({
     shiftAnchor: Type.Optional(
       Type.Enum(['true', 'false'], {
-        description: 'A new period starts today, and later ones are counted from it.',
+        description: 'A new period starts on the day of the request, and later ones are counted from it.',
       }),
     ),
   }),

@@ -158,7 +158,7 @@ const words: Record<'en' | 'ru', Record<string, string>> = {
 };
 
 const emailOf = async (id: string): Promise<string | undefined> => {
-  const text = `select text_body from subscription_email where subscription_id = $1 and content->>'kind' = 'ended'`;
+  const text = `select text_body from payer_email where invoice_id = $1 and content->>'kind' = 'ended'`;
   const { rows } = await world.service.database.withClient((client) =>
     client.query<{ text_body: string }>(text, [id]),
   );
