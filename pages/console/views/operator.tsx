@@ -107,8 +107,7 @@ export function Banks() {
               rows={all}
               columns={[
                 { head: words.bank, cell: ({ bankId }) => bankId },
-                { head: words.reachable, cell: (bank) => <Reachable bank={bank} /> },
-                { head: words.charges, cell: chargesText },
+                { head: words.reachable, cell: stateOf },
                 { head: words.report, cell: reportText },
                 { head: words.terminals, cell: ({ terminals }) => terminals, isMinor: true, isNumber: true },
                 { head: words.address, cell: ({ url }) => url, isMinor: true },
@@ -131,11 +130,17 @@ function Reachable({ bank: { awaySince, awayBecause } }: { readonly bank: Bank }
   );
 }
 
-/** Those that Mandate begins by itself. */
-function chargesText({ chargesHeldUntil: until, chargesHeldBecause: because }: Bank): string {
-  const { banks: words } = say();
-  if (until === null || because === null) return words.chargesGo;
-  return fill(words.chargesHeld, { time: timeText(until), why: words.heldBecause[because] });
+/** A bank that is reached may still get no charges that Mandate begins by itself. */
+function stateOf(bank: Bank) {
+  const { chargesHeldUntil: until, chargesHeldBecause: because } = bank;
+  if (until === null || because === null) return <Reachable bank={bank} />;
+  const { chargesHeld, heldBecause } = say().banks;
+  return (
+    <>
+      <Reachable bank={bank} />{' '}
+      <span class="soft">{fill(chargesHeld, { time: timeText(until), why: heldBecause[because] })}</span>
+    </>
+  );
 }
 
 function reportText({ stoppedAt, stoppedBecause, checkProblem, isShared, checkedAt }: Bank): string {
