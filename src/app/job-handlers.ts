@@ -1,5 +1,6 @@
 // What the job runner runs: for each table with jobs, its key and the step of one row.
 import type { Banks } from '../acquiring/banks.ts';
+import type { Terminal } from '../acquiring/domain/bank-port.ts';
 import { cardNeeds } from './card-needs.ts';
 import type { Cards } from '../cards/vault.ts';
 import { runCardJob } from '../cards/worker.ts';
@@ -15,7 +16,7 @@ import { openSharedTransactions } from '../platform/database/batches/shared-tran
 import type { JobHandlers, JobRunner } from '../platform/jobs/job-runner.ts';
 import { runInvoiceJob } from '../invoices/worker.ts';
 import { standInFor } from '../payments/domain/bank-operations.ts';
-import { paymentOfOperation, undoOfOperation } from '../payments/domain/payment.ts';
+import { paymentOfOperation, undoOfOperation, type Payment } from '../payments/domain/payment.ts';
 import { runUndoJob } from '../payments/updates/undo-job.ts';
 import { chargeHeard } from '../payments/charge-heard.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
@@ -150,13 +151,17 @@ function paymentJobDeps({ database, clock, banks, publicUrl, run, wake, ...deps 
     consents,
     receipts,
     bankOf: (payment) => banks.bankOf(payment.terminal),
-    alternateTerminal: (payment, now) => banks.alternateTerminal(payment, standInFor(payment, now)),
+    alternateTerminal: (payment, now) => alternateTerminal(banks, payment, now),
     pauseTerminal: banks.pauseTerminal,
     isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
     isHeld: ({ terminal }, now) => banks.holdsCharges(terminal.bankId, now),
     async hearCharge(payment, answer, at) {
       const heard = chargeHeard(payment, answer, at, clock.now());
-      if (heard) await banks.hearCharge(heard);
+      if (!heard) return;
+      // The answer itself must be written all the same.
+      await banks.hearCharge(heard).catch((error: unknown) => {
+        log.error({ bankId: heard.bankId, error }, 'charges could not be held');
+      });
     },
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
     async wakeSubscription(subscriptionId, at) {
@@ -165,6 +170,21 @@ function paymentJobDeps({ database, clock, banks, publicUrl, run, wake, ...deps 
     },
     sendPayerEmail: (email, now) => run('payer_email', [email.aggregateId, email.emailId], now, email),
   };
+}
+
+/** A charge that is held goes to no other bank, and none goes to a bank that holds charges. */
+async function alternateTerminal(
+  banks: Banks,
+  payment: Payment,
+  now: Instant,
+): Promise<Terminal | undefined> {
+  const isHeld = (bankId: string) =>
+    'subscriptionId' in payment.payer && payment.payer.subscriptionId !== undefined
+      ? banks.holdsCharges(bankId, now)
+      : false;
+  if (await isHeld(payment.terminal.bankId)) return undefined;
+  const terminal = await banks.alternateTerminal(payment, standInFor(payment, now));
+  return terminal && !(await isHeld(terminal.bankId)) ? terminal : undefined;
 }
 
 function cardJobs(deps: Deps): Pick<JobHandlers<JobRows>, 'binding' | 'card' | 'series'> {

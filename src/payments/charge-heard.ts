@@ -10,14 +10,14 @@ const aheadMs = 60_000;
 
 /** Undefined if it says nothing. */
 export function chargeHeard(
-  { terminal, payer }: Pick<Payment, 'terminal' | 'payer'>,
+  { partyId, terminal, payer }: Pick<Payment, 'partyId' | 'terminal' | 'payer'>,
   answer: BankResponse,
   at: Instant,
   nodeNow: Instant,
 ): ChargeHeard | undefined {
   const ended = endOf(answer, at);
   if (!ended || epochMsOf(at) - epochMsOf(nodeNow) > aheadMs) return undefined;
-  return { bankId: terminal.bankId, ended, isRetry: 'retry' in payer && payer.retry !== undefined };
+  return { bankId: terminal.bankId, partyId, ended, isRetry: 'retry' in payer && payer.retry !== undefined };
 }
 
 function endOf(answer: BankResponse, at: Instant): ChargeHeard['ended'] | undefined {

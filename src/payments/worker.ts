@@ -177,7 +177,9 @@ async function interpretHeard(
   heard: Heard<Loaded>,
 ): Promise<Exclude<Interpretation, { inquire: unknown }>> {
   const { seriesId, subscriptionId } = { seriesId: undefined, ...payment.payer };
-  if (seriesId !== undefined && subscriptionId !== undefined)
+  // Once for each charge: repeats and inquiries are of the same one, and a refund says nothing about charges.
+  const isCharge = heard.attempt === 1 && isUndecided(heard.asked.payment.state);
+  if (isCharge && seriesId !== undefined && subscriptionId !== undefined)
     await deps.hearCharge(payment, heard.answer, heard.at);
   const meaning = interpret(payment, heard.answer, heard.at);
   if ('unknown' in meaning && 'seriesId' in payment.payer && isUnseen(heard))

@@ -12,7 +12,7 @@ beforeEach(() => {
 /** Why the bank was held, of so many that ended so. */
 function hear(times: number, ended: ChargeHeard['ended'], more: Partial<ChargeHeard> = {}): string[] {
   return Array.from({ length: times }, () =>
-    brake.hear({ bankId: 'A', isRetry: false, ended, ...more }),
+    brake.hear({ bankId: 'A', partyId: 'P', isRetry: false, ended, ...more }),
   ).flatMap((hold) => (hold ? [`${hold.because} ${hold.forMs / 60_000}`] : []));
 }
 
@@ -52,4 +52,11 @@ test('retries are declined more often, and do not count as such', () => {
 test('what has held a bank does not hold it again', () => {
   expect(hear(20, 'technical')).toEqual(['technical 5']);
   expect(hear(19, 'technical')).toEqual([]);
+});
+
+test('the charges of one merchant hold those of others only if too many of theirs fail as well', () => {
+  expect(hear(9, 'other', { partyId: 'Q' })).toEqual([]);
+  expect(hear(100, 'technical')).toEqual([]);
+  expect(hear(3, 'technical', { partyId: 'Q' })).toEqual([]);
+  expect(hear(1, 'technical', { partyId: 'Q' })).toEqual(['technical 5']);
 });

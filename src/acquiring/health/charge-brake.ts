@@ -32,10 +32,10 @@ export function openChargeBrake(nowMs: () => number) {
 
   return {
     /** Why to hold the charges of the bank from now on. What was counted until then counts no more. */
-    hear({ bankId, ended, isRetry }: ChargeHeard): Hold | undefined {
+    hear({ bankId, partyId, ended, isRetry }: ChargeHeard): Hold | undefined {
       const { all, first } = countsOf(bankId);
-      all.add(ended === 'technical');
-      if (!isRetry) first.add(ended === 'vague');
+      all.add(partyId, ended === 'technical');
+      if (!isRetry) first.add(partyId, ended === 'vague');
       const [broken] = [all, first].filter((count) => count.isBroken());
       if (broken) banks.delete(bankId);
       return broken?.hold;
@@ -51,24 +51,41 @@ type Limit = {
   readonly hold: Hold;
 };
 
-/** One sum for each second keeps the memory constant under load. */
+type Sum = { all: number; bad: number };
+
+/** One sum for each second and merchant keeps the memory constant under load. */
 function openCount(nowMs: () => number, { withinMs, least, share, hold }: Limit) {
-  let seconds: { readonly second: number; all: number; bad: number }[] = [];
-  const sumOf = (name: 'all' | 'bad') => seconds.reduce((sum, counted) => sum + counted[name], 0);
+  let seconds: { readonly second: number; readonly parties: Map<string, Sum> }[] = [];
+  const isTooMuch = ({ all, bad }: Sum) => bad > share * all;
   return {
     hold,
-    add(isBad: boolean): void {
+    add(partyId: string, isBad: boolean): void {
       const second = Math.floor(nowMs() / 1_000);
       if (seconds.at(-1)?.second !== second) {
         // A time in the future is from before the clock was set back.
         seconds = seconds.filter((counted) => Math.abs(second - counted.second) * 1_000 < withinMs);
-        seconds.push({ second, all: 0, bad: 0 });
+        seconds.push({ second, parties: new Map() });
       }
-      const [current] = seconds.slice(-1);
-      if (!current) return;
-      current.all += 1;
-      if (isBad) current.bad += 1;
+      addTo(seconds.at(-1)?.parties, partyId, { all: 1, bad: isBad ? 1 : 0 });
     },
-    isBroken: () => sumOf('all') >= least && sumOf('bad') > share * sumOf('all'),
+    /** One merchant must not hold the charges of all: if there are others, too many of theirs fail as well. */
+    isBroken(): boolean {
+      const parties = new Map<string, Sum>();
+      for (const counted of seconds)
+        for (const [partyId, sum] of counted.parties) addTo(parties, partyId, sum);
+      const [worst, ...others] = [...parties.values()].toSorted((a, b) => b.bad - a.bad);
+      if (!worst) return false;
+      const rest = others.reduce(plus, { all: 0, bad: 0 });
+      const total = plus(worst, rest);
+      return total.all >= least && isTooMuch(total) && (others.length === 0 || isTooMuch(rest));
+    },
   };
+}
+
+function addTo(sums: Map<string, Sum> | undefined, partyId: string, added: Sum): void {
+  sums?.set(partyId, plus(sums.get(partyId) ?? { all: 0, bad: 0 }, added));
+}
+
+function plus(a: Sum, b: Sum): Sum {
+  return { all: a.all + b.all, bad: a.bad + b.bad };
 }

@@ -302,7 +302,9 @@ function inForce({ name, version }: DunningPolicy) {
 
 function scheduleBody({ terms, schedule: laidOut }: Subscription) {
   const { every, zone, chargeAt, anchor, trialDays, ends } = terms.schedule;
-  const fixed = anchor === 'atStart' ? undefined : anchor;
+  // A pause may have ended with a new charging day.
+  const isShifted = laidOut !== undefined && laidOut.anchorDay === undefined;
+  const fixed = anchor === 'atStart' || isShifted ? undefined : anchor;
   return {
     every: isoOf(every),
     timeZone: laidOut?.zone ?? zone,

@@ -109,6 +109,18 @@ test.each([
   expect(charge.open.map(datesOf)).toEqual([`${number} ${day} ${next?.endsOn} open 30000`]);
 });
 
+test('it is refused after a trial until a charge has followed it, so that its end is announced', () => {
+  const tried = created({ trialDays: 14 });
+  const onTrial = woken(tried, start);
+  const now = at('2027-02-14T12:00');
+  expect(decideResumeShifted(paused(onTrial, at('2027-02-03T12:00')), now)).toMatchObject({
+    refusal: {
+      code: 'invalidRequest',
+      hint: 'No full period has been paid yet. Resume without `shiftAnchor`.',
+    },
+  });
+});
+
 test('the payer is written to, with the date of the next charge', () => {
   const before = paused(paid(), inFebruary);
   const now = at('2027-03-12T04:00');

@@ -26,12 +26,21 @@ export function decideResumeShifted(
     return wrong(`Period ${latest.number} lasts until ${latest.endsOn}. Resume without \`shiftAnchor\`.`);
   const forgiven = heldInPause(subscription, now);
   if (forgiven.length < subscription.open.length) return refuse('subscriptionPastDue');
+  if (!isCharged(subscription, schedule))
+    return wrong('No full period has been paid yet. Resume without `shiftAnchor`.');
   const unparked: Facts = parkedFor === undefined ? [] : [{ type: 'subscription_unparked' }];
   const before = [...unparked, ...forgiven];
   const rows = skipUntil(evolveAll(subscription, before, now), today);
   const number = (rows.at(-1)?.period ?? latest).number + 1;
   const shifted = { type: 'anchor_shifted', schedule: shiftedTo(schedule, today, number) } as const;
   return accept([...before, ...rows, shifted, { type: 'subscription_resumed' }]);
+}
+
+/** The dates of a trial say when its end must be announced. So they stay until a charge has followed it. */
+function isCharged({ paidThrough, terms }: Subscription, schedule: Schedule): boolean {
+  const [last] = schedule.leading.slice(-1);
+  if (!last) return paidThrough !== undefined || terms.firstPeriod !== undefined;
+  return paidThrough !== undefined && dateText(localDayOf(paidThrough, schedule.zone)) > last.endsOn;
 }
 
 /** What waited for its announcement all its period. */
