@@ -370,6 +370,19 @@ describe('new terms', () => {
     expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms });
   });
 
+  test('are of another subscription count no more when it ends', async () => {
+    const { by, customer, id, link, consent } = await agreedTo(49_900);
+    const ends = (await subscriptions.create(by, customer.id, { items: tea(45_000) })).body.id;
+    await subscriptions.settle();
+    await act(by, ends, 'change', { items: tea(299_900) });
+    await act(by, id, 'change', { items: tea(79_900) });
+    const both = { amountRule: { kind: 'upTo', amount: 299_900 } };
+    expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms: both });
+    await act(by, ends, 'cancel', { when: 'periodEnd', by: 'merchant' });
+    const terms = { schedule: 'P1M', amountRule: { kind: 'fixed', amount: 79_900 } };
+    expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms });
+  });
+
   test('lead back to no other address', async () => {
     const { by, id, link, consent } = await agreedTo(49_900);
     await act(by, id, 'change', { items: tea(79_900) });
