@@ -383,6 +383,20 @@ describe('new terms', () => {
     expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms });
   });
 
+  test('lead to a page that is open, whatever another subscription costs or the merchant cancels', async () => {
+    const { by, customer, id, link, consent } = await agreedTo(49_900);
+    await act(by, id, 'change', { items: tea(79_900) });
+    const first = linkIn(await page.does(link, 'agree'));
+    await subscriptions.create(by, customer.id, { items: tea(30_000) });
+    const second = linkIn(await page.does(link, 'agree'));
+    expect(second.id).not.toBe(first.id);
+    expect(await consent.read(second)).toMatchObject({ terms: { amountRule: { kind: 'upTo' } } });
+    expect((await consent.cancel(second)).status).toBe(200);
+    const third = linkIn(await page.does(link, 'agree'));
+    expect(await consent.read(third)).toMatchObject({ status: 'open' });
+    expect(linkIn(await page.does(link, 'agree'))).toEqual(third);
+  });
+
   test('lead back to no other address', async () => {
     const { by, id, link, consent } = await agreedTo(49_900);
     await act(by, id, 'change', { items: tea(79_900) });
