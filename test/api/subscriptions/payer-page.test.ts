@@ -324,6 +324,9 @@ describe('new terms', () => {
     const shown = await page.open(`${link}?locale=en`);
     expect(shown.acts).toEqual(['agree', 'newCard', 'pause', 'end']);
     const html = shown.html.replaceAll('\u00a0', ' ');
+    expect(html).toContain(
+      'If you agree, the next period is charged as planned. An amount that was refused before is not charged automatically:',
+    );
     expect(html).toContain('<dt>Until now</dt><dd>RUB 499.00</dd><dt>New</dt><dd>RUB 799.00</dd>');
     const to = await page.does(link, 'agree');
     const { searchParams } = new URL(to, 'http://payer');
@@ -345,11 +348,31 @@ describe('new terms', () => {
   });
 
   test('of a dearer change that the saved card may not pay wait for the payer', async () => {
-    const { by, id, link, get } = await agreedTo(49_900);
+    const { by, id, link, consent, get } = await agreedTo(49_900);
     await act(by, id, 'change', { items: tea(199_900), when: 'now', credit: 'none' });
     await subscriptions.settle();
     expect(await get()).toMatchObject({ pendingChange: { failedFor: 'recurrentAmountAboveConsent' } });
-    expect((await page.open(link)).acts).toContain('agree');
+    const to = await page.does(link, 'agree');
+    expect((await consent.agree(linkIn(to))).status).toBe(200);
+    await subscriptions.settle();
+    // There is no Pay for it: the merchant sends the payer to the checkout of its invoice.
+    expect((await page.open(link)).acts).toEqual(['newCard', 'pause', 'end']);
+    expect(await get()).toMatchObject({ pendingChange: { failedFor: 'recurrentAmountAboveConsent' } });
+  });
+
+  test('start no charge of a refused period: the payer can pay it, and the merchant can try again', async () => {
+    const { by, id, consent, get } = await agreedTo(49_900);
+    await act(by, id, 'change', { items: tea(79_900) });
+    await daysLater(by, 32);
+    expect(await get()).toMatchObject({ status: 'pastDue' });
+    const link = await page.linkTo(by, id);
+    expect((await consent.agree(linkIn(await page.does(link, 'agree')))).status).toBe(200);
+    await subscriptions.settle();
+    expect((await page.open(link)).acts).toEqual(['pay', 'newCard', 'pause', 'end']);
+    expect(await get()).toMatchObject({ status: 'pastDue' });
+    await act(by, id, 'periods/2/charge', {});
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
   });
 
   test('have one page, however often they are asked for, and another one when they change', async () => {
