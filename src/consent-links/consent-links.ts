@@ -82,15 +82,24 @@ export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
 /** Opened by the page that asks for it, so it need not live long. */
 const offerMs = 2 * 24 * 3_600_000;
 
+/** What has been cancelled or has expired is a dead page: then it is the next one of that name. */
 async function offerOnce(
-  { db, ids, merchants }: ConsentLinkDeps,
-  { seriesId, terms, language, named }: Offer,
+  deps: ConsentLinkDeps,
+  offer: Offer,
   series: Series,
   now: Instant,
-) {
+  count = 0,
+): Promise<Outcome<string, string>> {
+  const { db, ids, merchants, consents } = deps;
+  const { seriesId, terms, language } = offer;
   const { partyId, shopId } = series;
+  const named = `${offer.named}.${count}`;
   const before = await findOfferedLink(db, partyId, named);
-  if (before) return accept(before.value.id);
+  if (before) {
+    const { status } = await linkStateOf(consents, db, before.value, now);
+    const isDead = status === 'cancelled' || status === 'expired';
+    return isDead ? offerOnce(deps, offer, series, now, count + 1) : accept(before.value.id);
+  }
   const trading = await merchants.trading(series);
   if (!trading.ok) return trading;
   const renewable = mayRenew(series, now);

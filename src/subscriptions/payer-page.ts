@@ -1,4 +1,5 @@
 // Implements port.ts: opens the page of a link, and does what the payer asks for by the decisions that the API has.
+import { createHash } from 'node:crypto';
 import { epochMsOf } from '../clock.ts';
 import { findActiveCard, loadConfirmation, type Customers } from '../customers/port.ts';
 import { defined } from '../defined.ts';
@@ -123,10 +124,17 @@ async function newCard(view: PayerView, deps: PayerPageDeps): Promise<PayerOutco
   return { did: 'newCard', customerId, terms: await termsOfNewCard(view, deps) };
 }
 
-/** The name makes one link of several clicks. Another day has another one, because a link does not live long. */
+/**
+ * The name makes one link of several clicks. Other subscriptions of the customer change the terms without a version here, and another
+ * day has another link, because one does not live long.
+ */
 function agreement({ subscription, version, newTerms, now }: PayerView): PayerOutcome {
   if (!newTerms) return { did: 'nothing' };
   const { seriesId, after: terms } = newTerms;
-  const named = [subscription.terms.id, version, now.slice(0, 10)].join('.');
+  const hash = createHash('sha256')
+    .update(JSON.stringify([seriesId, terms]))
+    .digest('hex')
+    .slice(0, 16);
+  const named = [subscription.terms.id, version, now.slice(0, 10), hash].join('.');
   return { did: 'agree', seriesId, terms, named };
 }

@@ -28,15 +28,15 @@ export async function termsOfNewCard(
   { subscription, schedule, now }: PayerView,
   deps: Deps,
 ): Promise<NewCardTerms> {
-  const running = await runningWith(subscription, deps);
-  const most = Math.max(...running.map(largestChargeMinor));
+  const charges = await largestCharges(subscription, deps);
+  const most = Math.max(...charges);
   const series = (await seriesOf(subscription, deps))?.series;
   const { schedule: agreed, amountRule } = series?.mandate ?? {};
   const isOver = series?.endsAt !== undefined && series.endsAt <= now;
   const isEnough = amountRule?.kind === 'variable' || (amountRule?.amountMinor ?? 0) >= most;
   if (amountRule && isEnough && !isOver) return { amountRule, ...defined({ schedule: agreed }) };
   // Two subscriptions have two schedules.
-  return running.length === 1
+  return charges.length === 1
     ? { schedule, amountRule: { kind: 'fixed', amountMinor: most } }
     : { amountRule: { kind: 'upTo', amountMinor: most } };
 }
@@ -54,12 +54,12 @@ export async function termsToAgree(
     return undefined;
   const { id: seriesId, mandate: before, endsAt } = stored.series;
   const { schedule, amountRule, validUntil, chargeReason } = before;
-  const running = await runningWith(subscription, deps);
-  const isOnly = running.length === 1;
+  const charges = await largestCharges(subscription, deps);
+  const isOnly = charges.length === 1;
   const kind = isOnly && amountRule?.kind !== 'upTo' ? 'fixed' : 'upTo';
   const after = {
     schedule: isOnly ? isoOf(terms.schedule.every) : schedule,
-    amountRule: { kind, amountMinor: Math.max(...running.map(largestChargeMinor)) },
+    amountRule: { kind, amountMinor: Math.max(...charges) },
     ...defined({ chargeReason, validUntil: endsAt !== undefined && endsAt > now ? validUntil : undefined }),
   } as const;
   return { seriesId, before, after };
@@ -89,17 +89,28 @@ async function seriesOf(
   return consents.find(db, await consents.seriesOfCustomer(db, of));
 }
 
-/** All that are charged to the same card. */
-async function runningWith(subscription: Subscription, { db }: Deps): Promise<readonly Subscription[]> {
-  const { partyId, customerId } = subscription.terms;
-  if (customerId === undefined) return [subscription];
-  return (await findSubscriptionsOfCustomer(db, partyId, customerId))
+/** What each of those costs at most that are charged to the same card, this one first. A consent is in one currency. */
+async function largestCharges(subscription: Subscription, { db }: Deps): Promise<readonly number[]> {
+  const { id, partyId, customerId, currency } = subscription.terms;
+  const own = largestChargeMinor(subscription);
+  if (customerId === undefined) return [own];
+  const others = (await findSubscriptionsOfCustomer(db, partyId, customerId))
     .map((stored) => stored.subscription)
-    .filter(({ phase }) => phase !== 'ended');
+    .filter(({ terms, phase }) => terms.id !== id && terms.currency === currency && phase !== 'ended')
+    .filter(({ endsAfter, open }) => !endsAfter || open.length > 0);
+  return [
+    own,
+    ...others.map((other) => (other.endsAfter ? largestOpenMinor(other) : largestChargeMinor(other))),
+  ];
 }
 
-function largestChargeMinor({ items, scheduledItems = [], change, open }: Subscription): number {
+function largestChargeMinor(subscription: Subscription): number {
+  const { items, scheduledItems = [], change } = subscription;
   const last = items.map((item) => ({ ...item, priceMinor: item.lastPriceMinor ?? item.priceMinor }));
   const lines = [items, last, scheduledItems, change?.items ?? []];
-  return Math.max(...[...lines.map(sumOf), ...open.map((one) => one.amountMinor)].map(Number));
+  return Math.max(largestOpenMinor(subscription), ...lines.map(sumOf).map(Number));
+}
+
+function largestOpenMinor({ open }: Subscription): number {
+  return Math.max(0, ...open.map(({ amountMinor }) => Number(amountMinor)));
 }

@@ -324,6 +324,9 @@ describe('new terms', () => {
     const shown = await page.open(`${link}?locale=en`);
     expect(shown.acts).toEqual(['agree', 'newCard', 'pause', 'end']);
     const html = shown.html.replaceAll('\u00a0', ' ');
+    expect(html).toContain(
+      'If you agree, the next period is charged as planned. An amount that was refused before is not charged automatically:',
+    );
     expect(html).toContain('<dt>Until now</dt><dd>RUB 499.00</dd><dt>New</dt><dd>RUB 799.00</dd>');
     const to = await page.does(link, 'agree');
     const { searchParams } = new URL(to, 'http://payer');
@@ -345,11 +348,31 @@ describe('new terms', () => {
   });
 
   test('of a dearer change that the saved card may not pay wait for the payer', async () => {
-    const { by, id, link, get } = await agreedTo(49_900);
+    const { by, id, link, consent, get } = await agreedTo(49_900);
     await act(by, id, 'change', { items: tea(199_900), when: 'now', credit: 'none' });
     await subscriptions.settle();
     expect(await get()).toMatchObject({ pendingChange: { failedFor: 'recurrentAmountAboveConsent' } });
-    expect((await page.open(link)).acts).toContain('agree');
+    const to = await page.does(link, 'agree');
+    expect((await consent.agree(linkIn(to))).status).toBe(200);
+    await subscriptions.settle();
+    // There is no Pay for it: the merchant sends the payer to the checkout of its invoice.
+    expect((await page.open(link)).acts).toEqual(['newCard', 'pause', 'end']);
+    expect(await get()).toMatchObject({ pendingChange: { failedFor: 'recurrentAmountAboveConsent' } });
+  });
+
+  test('start no charge of a refused period: the payer can pay it, and the merchant can try again', async () => {
+    const { by, id, consent, get } = await agreedTo(49_900);
+    await act(by, id, 'change', { items: tea(79_900) });
+    await daysLater(by, 32);
+    expect(await get()).toMatchObject({ status: 'pastDue' });
+    const link = await page.linkTo(by, id);
+    expect((await consent.agree(linkIn(await page.does(link, 'agree')))).status).toBe(200);
+    await subscriptions.settle();
+    expect((await page.open(link)).acts).toEqual(['pay', 'newCard', 'pause', 'end']);
+    expect(await get()).toMatchObject({ status: 'pastDue' });
+    await act(by, id, 'periods/2/charge', {});
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
   });
 
   test('have one page, however often they are asked for, and another one when they change', async () => {
@@ -368,6 +391,33 @@ describe('new terms', () => {
     await act(by, id, 'change', { items: tea(79_900) });
     const terms = { schedule: 'P1M', amountRule: { kind: 'upTo', amount: 79_900 } };
     expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms });
+  });
+
+  test('are of another subscription count no more when it ends', async () => {
+    const { by, customer, id, link, consent } = await agreedTo(49_900);
+    const ends = (await subscriptions.create(by, customer.id, { items: tea(45_000) })).body.id;
+    await subscriptions.settle();
+    await act(by, ends, 'change', { items: tea(299_900) });
+    await act(by, id, 'change', { items: tea(79_900) });
+    const both = { amountRule: { kind: 'upTo', amount: 299_900 } };
+    expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms: both });
+    await act(by, ends, 'cancel', { when: 'periodEnd', by: 'merchant' });
+    const terms = { schedule: 'P1M', amountRule: { kind: 'fixed', amount: 79_900 } };
+    expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms });
+  });
+
+  test('lead to a page that is open, whatever another subscription costs or the merchant cancels', async () => {
+    const { by, customer, id, link, consent } = await agreedTo(49_900);
+    await act(by, id, 'change', { items: tea(79_900) });
+    const first = linkIn(await page.does(link, 'agree'));
+    await subscriptions.create(by, customer.id, { items: tea(30_000) });
+    const second = linkIn(await page.does(link, 'agree'));
+    expect(second.id).not.toBe(first.id);
+    expect(await consent.read(second)).toMatchObject({ terms: { amountRule: { kind: 'upTo' } } });
+    expect((await consent.cancel(second)).status).toBe(200);
+    const third = linkIn(await page.does(link, 'agree'));
+    expect(await consent.read(third)).toMatchObject({ status: 'open' });
+    expect(linkIn(await page.does(link, 'agree'))).toEqual(third);
   });
 
   test('lead back to no other address', async () => {

@@ -40,7 +40,7 @@ const english = {
   noCard: 'none',
   newPrice: 'From the next period on',
   newTermsLead:
-    '{shop} wants to charge more than you have agreed to. Without your consent nothing above that is charged.',
+    '{shop} wants to charge more than you have agreed to. Without your consent nothing above that is charged. If you agree, the next period is charged as planned. An amount that was refused before is not charged automatically: press “Pay” on this page, or ask the shop if there is no such button.',
   agree: 'Look at the new terms',
   why: 'Why did you end it? You need not answer.',
   tooExpensive: 'It costs too much',
@@ -121,7 +121,7 @@ const russian: SubscriptionWords = {
   noCard: 'нет',
   newPrice: 'Со следующего периода',
   newTermsLead:
-    'Магазин {shop} хочет списывать больше, чем вы разрешили. Без вашего согласия больше ничего не спишется.',
+    'Магазин {shop} хочет списывать больше, чем вы разрешили. Без вашего согласия больше ничего не спишется. Если вы согласитесь, следующий период спишется как обычно. То, что раньше не удалось списать из-за условий, само не спишется: нажмите «Заплатить» на этой странице, а если такой кнопки нет, обратитесь в магазин.',
   agree: 'Посмотреть новые условия',
   why: 'Почему вы завершили подписку? Отвечать необязательно.',
   tooExpensive: 'Слишком дорого',
