@@ -27,6 +27,9 @@ const maxReturnUrl = 2_000;
 /** Parameters to drop from a return address that is too long. */
 const dispensable = ['description', 'payButtonLabel', 'name', 'cancelUrl', 'redirectUrl'];
 
+/** The page of a subscription, and no other. */
+const isPayerPage = /^subscription\/[\w-]+\/[\w.-]+$/;
+
 export const baseUrl = new URL('.', location.href).href;
 
 export function openSession(kind: TaskKind | 'invoiceTemplate', id: string): Session {
@@ -42,7 +45,7 @@ export function openSession(kind: TaskKind | 'invoiceTemplate', id: string): Ses
   }
   // Without a token the page must still know after a reload that the payer has returned.
   if (known[`${kind}AccessToken`] !== undefined) asked.delete('returned');
-  const { returnPath } = known;
+  const returnPath = isPayerPage.test(known['returnPath'] ?? '') ? known['returnPath'] : undefined;
   const followed = kept['followed'];
   keep(id, { ...known, ...(followed === undefined ? {} : { followed }) });
   history.replaceState(null, '', `?${asked}`);

@@ -53,12 +53,15 @@ export function showSubscription(path: string, state: State): void {
   say(adviceOf(subscription));
   const isEnded = status === 'ended';
   for (const button of panel.querySelectorAll<HTMLElement>('[data-act]'))
-    setHidden(
-      button,
-      isEnded || (button.dataset['act'] === 'end' && subscription.endsAfterPeriod !== undefined),
-    );
+    setHidden(button, isEnded || !isUseful(button.dataset['act'], subscription));
   existing('clock', HTMLElement).hidden = isEnded;
   if (isFirst) panel.scrollIntoView({ block: 'nearest' });
+}
+
+/** While a charge has failed the next one is no first charge, and a second decline would meet another sale. */
+function isUseful(act: string | undefined, { status, endsAfterPeriod }: Subscription): boolean {
+  if (act === 'decline') return status === 'active';
+  return act !== 'end' || endsAfterPeriod === undefined;
 }
 
 export function sayTimePasses(): void {

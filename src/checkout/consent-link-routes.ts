@@ -152,8 +152,9 @@ function payerPageIn(
   address: unknown,
   { publicUrl }: Pick<ConsentLinkPorts, 'publicUrl'>,
 ): string | undefined {
-  const isOne = typeof address === 'string' && address.startsWith(`${publicUrl()}${payerPath}/`);
-  return isOne ? address : undefined;
+  const base = `${publicUrl()}${payerPath}/`;
+  if (typeof address !== 'string' || !address.startsWith(base)) return undefined;
+  return /^[\w-]+\/[\w.-]+$/.test(address.slice(base.length)) ? address : undefined;
 }
 
 async function shownOf(

@@ -606,18 +606,25 @@ type EndFact = Extract<
 function afterEnd(before: Subscription, fact: EndFact): Subscription {
   switch (fact.type) {
     case 'end_scheduled':
-      return { ...before, endsAfter: { number: fact.afterNumber, reason: fact.reason } };
+      return withReasonOf(fact, { ...before, endsAfter: { number: fact.afterNumber, reason: fact.reason } });
     case 'end_taken_back': {
       const { payerReason: _, ...rest } = withoutEnd(before);
       return rest;
     }
     case 'subscription_ended': {
       const { scheduledItems: _, ...rest } = withoutEnd(withoutPause(before));
-      return { ...rest, endedFor: fact.reason };
+      return withReasonOf(fact, { ...rest, endedFor: fact.reason });
     }
     case 'payer_reason_given':
       return { ...before, payerReason: fact.reason };
   }
+}
+
+/** What the payer has answered is the reason of no other end than theirs. */
+function withReasonOf({ reason }: { readonly reason: EndReason }, after: Subscription): Subscription {
+  if (reason === 'payer') return after;
+  const { payerReason: _, ...rest } = after;
+  return rest;
 }
 
 function withScheduled(before: Subscription, items: readonly Item[] | undefined): Subscription {

@@ -423,8 +423,16 @@ describe('new terms', () => {
   test('lead back to no other address', async () => {
     const { by, id, link, consent } = await agreedTo(49_900);
     await act(by, id, 'change', { items: tea(79_900) });
-    const { path } = linkIn(await page.does(link, 'agree'));
-    for (const returnTo of ['https://evil.example/subscription/1', 'javascript:1', '/subscription/1/2']) {
+    const to = await page.does(link, 'agree');
+    const { path } = linkIn(to);
+    const ours = new URL('..', new URL(to, 'http://payer').searchParams.get('returnTo') ?? '').href;
+    const others = [`${ours}../payer/return/1/1`, `${ours}1/2/3`, `${ours}1/2?3`];
+    for (const returnTo of [
+      ...others,
+      'https://evil.example/subscription/1/2',
+      'javascript:1',
+      '/subscription/1/2',
+    ]) {
       const query = new URLSearchParams({ locale: 'en', returnTo }).toString();
       expect((await consent.page({ id: '', path: `${path}?${query}` })).text).not.toContain(
         '<a class="main"',
@@ -475,6 +483,15 @@ describe('the question after the end', () => {
     const shown = await page.open(link);
     expect(shown.acts).toEqual([]);
     await page.click(link, 'reason', shown, 'other');
+    expect(await get()).not.toHaveProperty('payerReason');
+  });
+
+  test('is the reason of no end by the merchant', async () => {
+    const { by, id, link, get } = await started();
+    await page.does(link, 'end');
+    await page.click(link, 'reason', await page.open(link), 'other');
+    await act(by, id, 'cancel', { when: 'now' });
+    expect(await get()).toMatchObject({ status: 'ended', endReason: 'merchant' });
     expect(await get()).not.toHaveProperty('payerReason');
   });
 });
