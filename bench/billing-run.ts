@@ -1,7 +1,7 @@
 // npm run bench:billing: measures subscriptions that all fall due at one moment, and proves that each was charged once.
 // The floor of npm run bench charges before and after them, so their ratio counts.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { costSince, spentSoFar, type Cost } from './harness/costs.ts';
+import { costSince, processorMs, spentSoFar, type Cost } from './harness/costs.ts';
 import { openLoop, percentile } from './harness/load.ts';
 import { startProcesses, type Contender } from './harness/processes.ts';
 import { heading, keepLatest, machine, tableRow } from './harness/report.ts';
@@ -103,11 +103,14 @@ async function chargeFloor(floor: Contender, work: () => Promise<unknown>): Prom
 type Run = {
   readonly seconds: number;
   readonly cost: Cost | undefined;
+  /** Processor time of the simulated bank for each charge. */
+  readonly bankMs: number;
   readonly payersMs: readonly number[];
 };
 
 async function charge(node: Contender): Promise<Run> {
   const before = await spentSoFar(processes, node);
+  const bankBefore = processorMs(processes.bankPid);
   const began = performance.now();
   await makeDue(processes, node.database);
   const present = options.kill ? undefined : payersPresent(node);
@@ -119,7 +122,8 @@ async function charge(node: Contender): Promise<Run> {
   await receiptsWritten(processes, node.database);
   const seconds = (performance.now() - began) / 1_000;
   const cost = options.kill ? undefined : await costSince(before, processes, node, due);
-  return { seconds, cost, payersMs: (await present?.stop()) ?? [] };
+  const bankMs = (processorMs(processes.bankPid) - bankBefore) / due;
+  return { seconds, cost, bankMs, payersMs: (await present?.stop()) ?? [] };
 }
 
 /** Another node starts, and the killed one's jobs wait for the end of their leases. */
@@ -178,7 +182,7 @@ async function order(fault: object): Promise<void> {
   }
 }
 
-function report({ seconds, cost, payersMs }: Run, floorRates: readonly number[]): void {
+function report({ seconds, cost, bankMs, payersMs }: Run, floorRates: readonly number[]): void {
   const rate = due / seconds;
   const floorRate = floorRates.reduce((sum, one) => sum + one, 0) / floorRates.length;
   const kills = options.kill ? ', a node killed in between' : '';
@@ -188,6 +192,7 @@ function report({ seconds, cost, payersMs }: Run, floorRates: readonly number[])
     // The supervisor of workers does nothing itself.
     workers > 1 ? '–' : number(cost?.ownMs, 2),
     number(cost?.databaseMs, 2),
+    bankMs.toFixed(2),
     number(cost?.statements, 2),
     number(cost?.writingTransactions, 2),
     number(cost?.rowsWritten, 1),
@@ -204,13 +209,14 @@ function report({ seconds, cost, payersMs }: Run, floorRates: readonly number[])
       'charges a second',
       'Node ms',
       'PostgreSQL ms',
+      'bank ms',
       'statements',
       'transactions',
       'rows',
       'log bytes',
       'payers present, p99 ms',
     ]),
-    tableRow(Array.from({ length: 8 }, () => '---:')),
+    tableRow(Array.from({ length: cells.length }, () => '---:')),
     tableRow(cells),
     '',
     `ratio billing=${(rate / floorRate).toFixed(2)}`,

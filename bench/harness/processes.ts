@@ -29,6 +29,8 @@ export type Processes = {
   readonly slowBank: SlowBank | undefined;
   /** The simulated banks themselves. */
   readonly bankUrls: readonly string[];
+  /** Of the bank that nodes charge at. */
+  readonly bankPid: number;
   /** Runs a subcommand on that database, and returns its exit code and output. */
   mandate(database: string, args: readonly string[]): Promise<{ code: number; output: string }>;
   /** Drops the database and creates it again. */
@@ -169,6 +171,7 @@ async function start(
       return { name: 'floor', ...started, apiKey: 'none', database: 'floor' };
     },
     slowBank,
+    bankPid: bank.pid,
     bankUrls: [bank.url, ...(bankOfFloor ? [bankOfFloor.url] : [])],
     mandate: (database, args) =>
       outputOf([program, ...args], settingsOf(database, join(folder, `node-${nodes}`))),

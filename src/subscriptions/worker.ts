@@ -83,11 +83,15 @@ export async function runSubscriptionJob(
   { key: [id = ''], clock, leasedUntil }: LeasedJob,
 ): Promise<void> {
   const charges = slotOfCharges(deps.runToEnd);
+  // What a turn has written is known, and has a time to look at it again.
+  let written: StoredSubscription | undefined;
   for (let turn = 0; turn < maxTurns; turn++) {
-    const stored = await loadSubscription(deps.db, id);
+    const stored = written ?? (await loadSubscription(deps.db, id));
     if (!stored) return;
     const now = latest(clock.now(), stored.changedAt);
-    if ((await takeTurn({ ...deps, jobs: charges }, stored, now, leasedUntil)) === 'rest') break;
+    const after = await takeTurn({ ...deps, jobs: charges }, stored, now, written ? undefined : leasedUntil);
+    if (after === 'rest') break;
+    written = after === 'again' || after === stored ? undefined : after;
   }
   await charges.asked();
 }
@@ -113,12 +117,12 @@ async function takeTurn(
   deps: JobDeps,
   stored: StoredSubscription,
   now: Instant,
-  leasedUntil: Instant,
-): Promise<'again' | 'rest'> {
+  leasedUntil: Instant | undefined,
+): Promise<Turned> {
   const { db, merchants, transact } = deps;
   const { subscription } = stored;
   const rest = async (until: Instant | undefined) => {
-    await restSubscription(db, stored, leasedUntil, until);
+    if (leasedUntil !== undefined) await restSubscription(db, stored, leasedUntil, until);
     return 'rest' as const;
   };
   const next = nextAction(subscription);
@@ -143,7 +147,10 @@ async function takeTurn(
   return end((tx) => doNext(tx, stored, next, now, deps));
 }
 
-type Turn = Outcome<'again' | 'rest', 'subscriptionChargePending'> | 'versionConflict';
+/** `again`: another has written. Otherwise the row as this turn has left it. */
+type Turned = StoredSubscription | 'again' | 'rest';
+
+type Turn = Outcome<StoredSubscription | 'rest', 'subscriptionChargePending'> | 'versionConflict';
 
 function countCharges(
   facts: readonly SubscriptionFact[],
@@ -167,7 +174,7 @@ async function write(
   const written = await writeFacts(tx, stored, facts, now, deps);
   if (!written) return 'versionConflict';
   tx.afterCommit(() => countCharges(facts, deps));
-  return written.isPaying ? refuse('subscriptionChargePending') : accept('again');
+  return written.isPaying ? refuse('subscriptionChargePending') : accept(written);
 }
 
 /** No failure, and no attempt. What is held does not come back all at once. */
@@ -346,7 +353,7 @@ async function doNext(
   const charge = facts.find(
     (fact) => fact.type === 'charge_started' || fact.type === 'change_charge_started',
   );
-  if (!charge) return accept('again');
+  if (!charge) return accept(begun);
   const { partyId } = subscription.terms;
   const [invoiceId = ''] = charge.paymentId.split('.');
   const { schedule } = subscription;

@@ -4975,6 +4975,12 @@ and (outcome = 'pending' or $4::bool and outcome in ('unsent', 'lost'));
 select starts_on, ends_on from subscription_period
 where subscription_id = $1::text and invoice_id = $2::text;
 
+-- read_period_of_invoice_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, subscription_id text, invoice_id text)
+cross join lateral (select starts_on, ends_on from subscription_period
+where subscription_id = asked.subscription_id and invoice_id = asked.invoice_id offset 0) as found;
+
 -- read_periods_of_subscription
 select number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines, amount_minor, credit_minor, outcome, invoice_id from subscription_period
 where subscription_id = $1::text and number < $2::int4 order by number desc limit $3::int4;

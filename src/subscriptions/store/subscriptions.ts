@@ -412,7 +412,7 @@ export async function findPaidBy(db: Database, invoiceId: string): Promise<PaidB
     : { stored, number };
 }
 
-const readPeriodOf = statement({
+const readPeriodOf = readStatement({
   name: 'read_period_of_invoice',
   parameters: { subscription_id: 'text', invoice_id: 'text' },
   row: { starts_on: 'text', ends_on: 'text' },

@@ -1,5 +1,6 @@
 // What a merchant does with one period, and how an end is taken back.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Merchant } from '../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import { declinedWith, insufficientFunds } from '../../support/worlds/recurring.ts';
@@ -53,6 +54,29 @@ test('an end is taken back while the last period runs', async () => {
   expect([(await get()).status, await outcomes()]).toEqual(['active', ['paid', 'paid']]);
   await act('cancel', { when: 'now' });
   expect((await act('uncancel')).body).toMatchObject({ code: 'invalidSubscriptionStatus' });
+});
+
+test('a charge takes two writes and one read of the subscription each, and nothing after the last', async () => {
+  const { by, outcomes } = await started(49_900);
+  const sent: string[] = [];
+  const query = pg.Client.prototype.query;
+  vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...parameters: any[]) {
+    sent.push(String(parameters[0]?.name));
+    return (query as any).apply(this, parameters);
+  });
+  try {
+    await daysLater(by, 32);
+  } finally {
+    vi.restoreAllMocks();
+  }
+  expect(await outcomes()).toEqual(['paid', 'paid']);
+  expect(sent.filter((name) => /^(read|change|rest|wake)_subscription$/.test(name))).toEqual([
+    'read_subscription',
+    'change_subscription',
+    'wake_subscription',
+    'read_subscription',
+    'change_subscription',
+  ]);
 });
 
 describe('a pause that ends with a new anchor', () => {
