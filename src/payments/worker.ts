@@ -53,7 +53,7 @@ export type PaymentJobDeps = SeriesWriteDeps & {
   readonly isPaused: (payment: Payment, now: Instant) => Promise<boolean>;
   /** Whether its bank gets no charges that Mandate begins automatically. */
   readonly isHeld: (payment: Payment, now: Instant) => Promise<boolean>;
-  /** What a bank has answered to a charge that Mandate began automatically. */
+  /** What a bank has answered to a charge that was sent. It does not fail. */
   readonly hearCharge: (payment: Payment, answer: BankResponse, at: Instant) => Promise<void>;
   /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
@@ -104,6 +104,7 @@ function jobOf(
       const moved = await storeReroute(db, stored, { type: 'payment_rerouted', ...to }, at);
       return moved && { ...moved, ...defined({ created: stored.created }) };
     },
+    hearSent: ({ payment }, answer, at) => deps.hearCharge(payment, answer, at),
   };
 }
 
@@ -176,11 +177,6 @@ async function interpretHeard(
   payment: Payment,
   heard: Heard<Loaded>,
 ): Promise<Exclude<Interpretation, { inquire: unknown }>> {
-  const { seriesId, subscriptionId } = { seriesId: undefined, ...payment.payer };
-  // Once for each charge: repeats and inquiries are of the same one, and a refund says nothing about charges.
-  const isCharge = heard.attempt === 1 && isUndecided(heard.asked.payment.state);
-  if (isCharge && seriesId !== undefined && subscriptionId !== undefined)
-    await deps.hearCharge(payment, heard.answer, heard.at);
   const meaning = interpret(payment, heard.answer, heard.at);
   if ('unknown' in meaning && 'seriesId' in payment.payer && isUnseen(heard))
     await storeUnsent(deps.db, payment, heard.attempt, 'turnedAway' in heard.answer);

@@ -41,6 +41,8 @@ export type AuthorisationJob<Stored extends object, Change extends object> = {
     to: { readonly terminal: Terminal; readonly why: string },
     at: Instant,
   ) => Promise<Stored | undefined>;
+  /** Called once for each authorisation that was sent, after its response is written. It does not fail. */
+  readonly hearSent?: (asked: Stored, answer: BankResponse, at: Instant) => Promise<void>;
 };
 
 export type NextStep<Stored, Change> =
@@ -134,9 +136,24 @@ async function askBank<Stored extends object, Change extends object>(
 ): Promise<Stored | undefined> {
   const { clock, attempt } = run;
   const bank = await job.bankOf(stored);
-  const { answer, isUndone = false, refusal } = await ask(run, bank, step);
+  const asked = await ask(run, bank, step);
+  const { answer, isUndone = false } = asked;
   const at = clock.now();
-  const heard = { answer, at, asked: stored, attempt, isUndone };
+  try {
+    return await writeAnswer(job, step, asked, { answer, at, asked: stored, attempt, isUndone });
+  } finally {
+    // Also of a response that proves nothing, and of a charge that goes to another bank.
+    if (asked.wasSent) await job.hearSent?.(stored, answer, at);
+  }
+}
+
+async function writeAnswer<Stored extends object, Change extends object>(
+  job: AuthorisationJob<Stored, Change>,
+  step: AskingStep<Change>,
+  { refusal }: Pick<Asked<Change>, 'refusal'>,
+  heard: Heard<Stored>,
+): Promise<Stored | undefined> {
+  const { answer, at, asked: stored, attempt } = heard;
   if (refusal) return unlessOver(await job.write(stored, refusal, at, heard));
   if (
     step.do === 'authorise' &&
@@ -188,6 +205,8 @@ function unlessOver<Stored extends object>(after: Stored | 'over' | 'versionConf
 type Asked<Change> = {
   readonly answer: BankResponse;
   readonly isUndone?: boolean;
+  /** As an authorisation. A bank that takes no more may have turned it away. */
+  readonly wasSent?: boolean;
   readonly refusal?: Change;
 };
 
@@ -212,6 +231,7 @@ async function authorise<Change>(
   const { bank, operation } = sending;
   const mustNotSend = () => isUnwanted || clock.now() >= sendUntil;
   let isUndone = true;
+  let wasSent = false;
   let refusal: Change | undefined;
   const mayStill = async () => {
     refusal = await refuse?.(clock.now());
@@ -222,6 +242,7 @@ async function authorise<Change>(
     inquiresFirst: mustNotSend() || inquiresFirst,
     send: async () => {
       await beforeSending?.(attempt);
+      wasSent = true;
       const sent = await bank.send(operation, mayStill);
       isUndone = isProvedUndone(sent);
       return refusal ? { answer: sent, isUndone, refusal } : sent;
@@ -232,5 +253,5 @@ async function authorise<Change>(
       return refused && { answer: notFound, refusal: refused };
     },
   });
-  return 'answer' in answer ? answer : { answer, isUndone };
+  return { wasSent, ...('answer' in answer ? answer : { answer, isUndone }) };
 }
