@@ -1,9 +1,10 @@
 // The job with rows in memory: what it asks, writes and leaves to others.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bankOfVersion1 } from '../../../test/support/bank/bank-of-version-1.ts';
 import { laterBy, parseInstant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import type { BankResponse } from '../domain/bank-port.ts';
+import type { BankResponse, MayStill } from '../domain/bank-port.ts';
+import { NoPlaceNow } from '../../platform/jobs/job-table.ts';
 import { OutcomeUnknown } from '../send-or-inquire.ts';
 import { runAuthorisationJob, type AuthorisationJob, type NextStep } from './job.ts';
 
@@ -221,4 +222,39 @@ test.each<[string, Step, number]>([
   await run(attempt);
   expect(done).toContain('approved 1');
   expect(sent).toEqual([]);
+});
+
+describe('a charge that has waited for a place at its bank', () => {
+  const queueFull = { outcome: 'notSent', why: 'full', turnedAway: true, againInMs: 1_000 } as const;
+
+  function waitingWith(refuse: () => Promise<Change | undefined>) {
+    const bank = {
+      ...bankOfVersion1,
+      async send(_: unknown, mayStill: MayStill = () => true): Promise<BankResponse> {
+        // As the queue of a bank does.
+        await Promise.resolve(mayStill()).catch(() => false);
+        return queueFull;
+      },
+      inquire: () => Promise.resolve({ outcome: 'notFound' } as const),
+      stop: () => Promise.resolve(),
+    };
+    return jobWith(
+      { steps: [{ ...authorise, refuse } as Step], answers: [] },
+      {
+        bankOf: () => Promise.resolve(bank),
+        alternateTerminal: () => Promise.resolve(undefined),
+        interpret: (_, { answer }) => ({ unknown: 'why' in answer ? answer.why : answer.outcome }),
+      },
+    );
+  }
+
+  test('comes back when the bank has place', async () => {
+    const { run } = waitingWith(() => Promise.resolve(undefined));
+    await expect(run()).rejects.toMatchObject({ name: 'NoPlaceNow', message: 'full', againInMs: 1_000 });
+  });
+
+  test('comes back when it has place itself, if it has none now', async () => {
+    const { run } = waitingWith(() => Promise.reject(new NoPlaceNow('held', 400_000)));
+    await expect(run()).rejects.toMatchObject({ name: 'NoPlaceNow', message: 'held', againInMs: 400_000 });
+  });
 });

@@ -4,7 +4,8 @@ import type { Clock, Instant } from '../../clock.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import type { Bank, BankOperation, BankResponse, Terminal } from '../domain/bank-port.ts';
 import { isProvedUndone, mayReroute, rerouted, type Reroutable } from '../domain/routing/reroute.ts';
-import { sendOrInquire, unproved } from '../send-or-inquire.ts';
+import { NoPlaceNow } from '../../platform/jobs/job-table.ts';
+import { sendOrInquire, turnedAwayBy, unproved } from '../send-or-inquire.ts';
 import { isNotFinal, type NotFinal } from './domain/authorisation.ts';
 
 const stepsInARow = 5;
@@ -233,8 +234,14 @@ async function authorise<Change>(
   let isUndone = true;
   let wasSent = false;
   let refusal: Change | undefined;
+  let noPlace: NoPlaceNow | undefined;
   const mayStill = async () => {
-    refusal = await refuse?.(clock.now());
+    try {
+      refusal = await refuse?.(clock.now());
+    } catch (error) {
+      if (error instanceof NoPlaceNow) noPlace = error;
+      throw error;
+    }
     return refusal === undefined;
   };
   const answer = await sendOrInquire<BankResponse | Asked<Change>>({
@@ -243,7 +250,9 @@ async function authorise<Change>(
     send: async () => {
       await beforeSending?.(attempt);
       wasSent = true;
-      const sent = await bank.send(operation, mayStill);
+      const answered = await bank.send(operation, mayStill);
+      // The queue of a bank says only that it was not sent.
+      const sent = noPlace ? turnedAwayBy(noPlace) : answered;
       isUndone = isProvedUndone(sent);
       return refusal ? { answer: sent, isUndone, refusal } : sent;
     },
