@@ -4,7 +4,6 @@ import { latest, laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Ids } from '../ids.ts';
 import { findActiveCard, whoRevokedLast } from '../customers/port.ts';
-import { heldChargeMs } from '../acquiring/domain/charge-heard.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
 import {
   chargeInvoice,
@@ -77,6 +76,9 @@ const payerPaysMs = 3_600_000;
 
 /** The longest that a slot is taken for a charge: a slow bank must not hold up the subscriptions of another. */
 const slotForChargeMs = 5_000;
+
+const soonestAfterHoldMs = 5 * 60_000;
+const spreadAfterHoldMs = 10 * 60_000;
 
 export async function runSubscriptionJob(
   deps: SubscriptionJobDeps,
@@ -171,8 +173,8 @@ async function write(
 }
 
 /** No failure, and no attempt. What is held does not come back all at once. */
-function heldMs(subscriptionId: string): number {
-  return heldChargeMs.soonest + (hashOf(subscriptionId) % heldChargeMs.spread);
+export function heldMs(subscriptionId: string): number {
+  return soonestAfterHoldMs + (hashOf(subscriptionId) % spreadAfterHoldMs);
 }
 
 function startsCharge({ does }: Action): boolean {
