@@ -18,6 +18,11 @@ export function unproved(why: string, answer?: BankResponse): OutcomeUnknown | N
   return new OutcomeUnknown(why, answer);
 }
 
+/** The answer of which `unproved` makes it again. */
+export function turnedAwayBy({ message, againInMs }: NoPlaceNow): BankResponse {
+  return { outcome: 'notSent', why: message, turnedAway: true, againInMs };
+}
+
 /** The bank's response proves nothing. The job is retried with growing delays, then stuck. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';

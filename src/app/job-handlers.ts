@@ -34,7 +34,7 @@ import { runSeriesJob } from '../recurring/worker.ts';
 import { claimToWake } from '../subscriptions/store/subscriptions.ts';
 import { runExportJob, type ExportJobDeps } from '../search/exports/worker.ts';
 import { subscriptionAuthor, type SubscriptionAuthorDeps } from '../subscriptions/email-author.ts';
-import { runSubscriptionJob, type SubscriptionJobDeps } from '../subscriptions/worker.ts';
+import { heldMs, runSubscriptionJob, type SubscriptionJobDeps } from '../subscriptions/worker.ts';
 import { destinationOfOperation } from '../payouts/domain/destination.ts';
 import { runDestinationJob } from '../payouts/destination-worker.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
@@ -154,13 +154,16 @@ function paymentJobDeps({ database, clock, banks, publicUrl, run, wake, ...deps 
     alternateTerminal: (payment, now) => alternateTerminal(banks, payment, now),
     pauseTerminal: banks.pauseTerminal,
     isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
-    isHeld: ({ terminal }, now) => banks.holdsCharges(terminal.bankId, now),
+    async heldMs({ payer: { subscriptionId }, terminal }, now) {
+      const isHeld = subscriptionId !== undefined && (await banks.holdsCharges(terminal.bankId, now));
+      return isHeld ? heldMs(subscriptionId) : undefined;
+    },
     async hearCharge(payment, answer, at) {
       const heard = chargeHeard(payment, answer, at, clock.now());
       if (!heard) return;
-      // The answer itself must be written all the same.
+      // What was answered is written already.
       await banks.hearCharge(heard).catch((error: unknown) => {
-        log.error({ bankId: heard.bankId, error }, 'charges could not be held');
+        log.error({ bankId: heard.bankId, err: error }, 'charges could not be held');
       });
     },
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),

@@ -8,7 +8,7 @@ import type { Payment } from './domain/payment.ts';
 /** A test clock that is ahead moves through months within minutes, so what happens on it is no herd. */
 const aheadMs = 60_000;
 
-/** Undefined if it says nothing. */
+/** Undefined if it says nothing, as of a charge that Mandate has not begun. */
 export function chargeHeard(
   { partyId, terminal, payer }: Pick<Payment, 'partyId' | 'terminal' | 'payer'>,
   answer: BankResponse,
@@ -16,8 +16,9 @@ export function chargeHeard(
   nodeNow: Instant,
 ): ChargeHeard | undefined {
   const ended = endOf(answer, at);
-  if (!ended || epochMsOf(at) - epochMsOf(nodeNow) > aheadMs) return undefined;
-  return { bankId: terminal.bankId, partyId, ended, isRetry: 'retry' in payer && payer.retry !== undefined };
+  if (!ended || !('seriesId' in payer) || payer.subscriptionId === undefined) return undefined;
+  if (epochMsOf(at) - epochMsOf(nodeNow) > aheadMs) return undefined;
+  return { bankId: terminal.bankId, partyId, ended, isRetry: payer.retry !== undefined };
 }
 
 function endOf(answer: BankResponse, at: Instant): ChargeHeard['ended'] | undefined {

@@ -71,6 +71,7 @@ const depsWith = (db: unknown, send: (operation: BankOperation) => Promise<BankR
       }),
     alternateTerminal: () => Promise.resolve(undefined),
     pauseTerminal: () => Promise.resolve(),
+    hearCharge: () => Promise.resolve(),
     isPaused: () => Promise.resolve(false),
     returnUrlOf: () => 'https://pay.example',
     sendPayerEmail: () => undefined,

@@ -10,7 +10,6 @@ import { consentOver } from '../acquiring/authorisation/domain/payment-failure.t
 import type { Bank, BankOperation, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
 import type { OperationUpdate } from '../acquiring/domain/bank-updates.ts';
 import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
-import { heldChargeMs } from '../acquiring/domain/charge-heard.ts';
 import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
 import { earliest, laterBy, type Clock, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
@@ -51,9 +50,9 @@ export type PaymentJobDeps = SeriesWriteDeps & {
   readonly alternateTerminal: (payment: Payment, now: Instant) => Promise<Terminal | undefined>;
   /** For a charge without the payer that another node may have sent. */
   readonly isPaused: (payment: Payment, now: Instant) => Promise<boolean>;
-  /** Whether its bank gets no charges that Mandate begins automatically. */
-  readonly isHeld: (payment: Payment, now: Instant) => Promise<boolean>;
-  /** What a bank has answered to a charge that Mandate began automatically. */
+  /** How long to put it back, because its bank gets no charges that Mandate begins automatically. */
+  readonly heldMs: (payment: Payment, now: Instant) => Promise<number | undefined>;
+  /** What a bank has answered to a charge that was sent. It does not fail. */
   readonly hearCharge: (payment: Payment, answer: BankResponse, at: Instant) => Promise<void>;
   /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
@@ -104,6 +103,7 @@ function jobOf(
       const moved = await storeReroute(db, stored, { type: 'payment_rerouted', ...to }, at);
       return moved && { ...moved, ...defined({ created: stored.created }) };
     },
+    hearSent: ({ payment }, answer, at) => deps.hearCharge(payment, answer, at),
   };
 }
 
@@ -157,8 +157,8 @@ function authorising(deps: JobDeps, { payment, created }: Loaded, operation: Ban
       if (await charging.canNeverCharge(db, payer.seriesId, now))
         return { events: [[{ type: 'payment_reversal_started', failure: consentOver }]] };
       if (await deps.isPaused(payment, now)) throw new OutcomeUnknown('the terminal is paused');
-      if (payer.subscriptionId !== undefined && (await deps.isHeld(payment, now)))
-        throw new NoPlaceNow('the charges of the bank are held', heldChargeMs.soonest);
+      const heldMs = await deps.heldMs(payment, now);
+      if (heldMs !== undefined) throw new NoPlaceNow('the charges of the bank are held', heldMs);
       return undefined;
     },
   };
@@ -176,11 +176,6 @@ async function interpretHeard(
   payment: Payment,
   heard: Heard<Loaded>,
 ): Promise<Exclude<Interpretation, { inquire: unknown }>> {
-  const { seriesId, subscriptionId } = { seriesId: undefined, ...payment.payer };
-  // Once for each charge: repeats and inquiries are of the same one, and a refund says nothing about charges.
-  const isCharge = heard.attempt === 1 && isUndecided(heard.asked.payment.state);
-  if (isCharge && seriesId !== undefined && subscriptionId !== undefined)
-    await deps.hearCharge(payment, heard.answer, heard.at);
   const meaning = interpret(payment, heard.answer, heard.at);
   if ('unknown' in meaning && 'seriesId' in payment.payer && isUnseen(heard))
     await storeUnsent(deps.db, payment, heard.attempt, 'turnedAway' in heard.answer);

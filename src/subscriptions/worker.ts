@@ -4,7 +4,6 @@ import { latest, laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Ids } from '../ids.ts';
 import { findActiveCard, whoRevokedLast } from '../customers/port.ts';
-import { heldChargeMs } from '../acquiring/domain/charge-heard.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
 import {
   chargeInvoice,
@@ -78,11 +77,14 @@ const payerPaysMs = 3_600_000;
 /** The longest that a slot is taken for a charge: a slow bank must not hold up the subscriptions of another. */
 const slotForChargeMs = 5_000;
 
+const soonestAfterHoldMs = 5 * 60_000;
+const spreadAfterHoldMs = 10 * 60_000;
+
 export async function runSubscriptionJob(
   deps: SubscriptionJobDeps,
-  { key: [id = ''], clock, leasedUntil }: LeasedJob,
+  { key: [id = ''], clock, leasedUntil, ...job }: LeasedJob,
 ): Promise<void> {
-  const charges = slotOfCharges(deps.runToEnd);
+  const charges = slotOfCharges(deps.runToEnd, job);
   // What a turn has written is known, and has a time to look at it again.
   let written: StoredSubscription | undefined;
   for (let turn = 0; turn < maxTurns; turn++) {
@@ -97,14 +99,17 @@ export async function runSubscriptionJob(
 }
 
 /** What falls due at once reaches the bank as fast as it answers. Otherwise payers who are present would wait behind all of it. */
-function slotOfCharges(runToEnd: SubscriptionJobDeps['runToEnd']) {
+export function slotOfCharges(
+  runToEnd: SubscriptionJobDeps['runToEnd'],
+  { movesClock = false }: Pick<LeasedJob, 'movesClock'>,
+) {
   let running: Promise<void> | undefined;
   const run: StartCharge = (...charge) => void (running = runToEnd(...charge));
   return {
     run,
     /** The bank has been asked about what was begun, or takes long. */
     async asked(): Promise<void> {
-      if (!running) return;
+      if (!running || movesClock) return;
       let timer: NodeJS.Timeout | undefined;
       const long = new Promise<void>((resolve) => (timer = setTimeout(resolve, slotForChargeMs)));
       await Promise.race([running, long]);
@@ -178,8 +183,8 @@ async function write(
 }
 
 /** No failure, and no attempt. What is held does not come back all at once. */
-function heldMs(subscriptionId: string): number {
-  return heldChargeMs.soonest + (hashOf(subscriptionId) % heldChargeMs.spread);
+export function heldMs(subscriptionId: string): number {
+  return soonestAfterHoldMs + (hashOf(subscriptionId) % spreadAfterHoldMs);
 }
 
 function startsCharge({ does }: Action): boolean {

@@ -3235,7 +3235,7 @@ where withdrawal_id = $3::text and version = $4::int4 and sends = $5::int4 and s
 
 -- hold_charges_of_bank
 update bank set charges_held_since = $1::timestamptz, charges_held_until = $2::timestamptz, charges_held_because = $3::text
-where bank_id = $4::text and (charges_held_until is null or charges_held_until <= $1::timestamptz) returning bank_id;
+where bank_id = $4::text and charges_held_until is not distinct from $5::timestamptz returning bank_id;
 
 -- insert_api_key
 insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);
@@ -5307,8 +5307,8 @@ where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 select version, record_journal(changed.invoice_id, $8::text, changed.changed_at, $9::json) as journal from changed;
 
 -- release_charges_of_bank
-update bank set charges_held_since = null, charges_held_until = null, charges_held_because = null
-where bank_id = $1::text and charges_held_until > $2::timestamptz returning bank_id;
+update bank set charges_held_until = $1::timestamptz
+where bank_id = $2::text and charges_held_until > $1::timestamptz returning bank_id;
 
 -- release_subscription_key
 delete from subscription_key where party_id = $1::text and owner_id = $2::text and unique_key = $3::text and subscription_id = $4::text;

@@ -1,9 +1,10 @@
 // The job with rows in memory: what it asks, writes and leaves to others.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bankOfVersion1 } from '../../../test/support/bank/bank-of-version-1.ts';
 import { laterBy, parseInstant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import type { BankResponse } from '../domain/bank-port.ts';
+import type { BankResponse, MayStill } from '../domain/bank-port.ts';
+import { NoPlaceNow } from '../../platform/jobs/job-table.ts';
 import { OutcomeUnknown } from '../send-or-inquire.ts';
 import { runAuthorisationJob, type AuthorisationJob, type NextStep } from './job.ts';
 
@@ -40,6 +41,7 @@ function jobWith(
   more: Partial<AuthorisationJob<Row, Change>> = {},
 ) {
   const done: string[] = [];
+  const sent: string[] = [];
   const next = [...steps];
   const left = [...answers];
   const answer = (how: string) => {
@@ -71,11 +73,15 @@ function jobWith(
       done.push(`reroute to ${to.terminal.id}: ${to.why}`);
       return Promise.resolve({ version: version + 1, terminalId: to.terminal.id });
     },
+    hearSent({ terminalId }, { outcome }) {
+      sent.push(`${outcome} by ${terminalId} after "${done.at(-1)}"`);
+      return Promise.resolve();
+    },
     ...more,
   };
   const run = (attempt = 1, at = now) =>
     runAuthorisationJob(job, { db: { run: () => Promise.resolve([]) }, clock: { now: () => at }, attempt });
-  return { done, run };
+  return { done, sent, run };
 }
 
 test('what is written leads to the next step at once', async () => {
@@ -165,4 +171,90 @@ test('a response that is not final is asked for again', async () => {
   );
   await run();
   expect(done).toEqual(['inquire at T', `due ${again}`]);
+});
+
+test('each authorisation that was sent is heard once, when the response is written', async () => {
+  const { sent, run } = jobWith({ steps: [authorise, followUp], answers: [approved, approved] });
+  await run();
+  expect(sent).toEqual(['approved by T after "approved 1"']);
+});
+
+test('it is heard once also if another writer was first', async () => {
+  const writes: string[] = [];
+  const { sent, run } = jobWith(
+    { steps: [authorise], answers: [approved] },
+    {
+      write(_, { fact }) {
+        writes.push(fact);
+        return Promise.resolve(writes.length < 3 ? 'versionConflict' : 'over');
+      },
+      reread: () => Promise.resolve({ version: 7, terminalId: 'T' }),
+    },
+  );
+  await run();
+  expect(writes).toHaveLength(3);
+  expect(sent).toEqual(['approved by T after "send to T"']);
+});
+
+test('one that goes to another terminal is heard of each bank that was sent it', async () => {
+  const { sent, run } = jobWith({ steps: [authorise, authorise], answers: [away, approved] });
+  await run();
+  expect(sent).toEqual([
+    'notSent by T after "reroute to T2: ECONNREFUSED"',
+    'approved by T2 after "approved 2"',
+  ]);
+});
+
+test('a later attempt is heard if it was sent, also if its response proves nothing', async () => {
+  const unknown = { outcome: 'unknown', why: 'timeout' } as const;
+  const { sent, run } = jobWith({ steps: [authorise], answers: [{ outcome: 'notFound' }, unknown] });
+  await expect(run(2)).rejects.toThrow(OutcomeUnknown);
+  expect(sent).toEqual(['unknown by T after "send to T"']);
+});
+
+test.each<[string, Step, number]>([
+  ['an inquiry', { do: 'inquire', operation }, 1],
+  ['a follow-up', followUp, 1],
+  ['an authorisation that was sent before', authorise, 2],
+  ['an authorisation that its node must query first', { ...authorise, inquiresFirst: true } as Step, 1],
+])('%s is not heard: it sends no charge', async (_, step, attempt) => {
+  const { done, sent, run } = jobWith({ steps: [step], answers: [approved] });
+  await run(attempt);
+  expect(done).toContain('approved 1');
+  expect(sent).toEqual([]);
+});
+
+describe('a charge that has waited for a place at its bank', () => {
+  const queueFull = { outcome: 'notSent', why: 'full', turnedAway: true, againInMs: 1_000 } as const;
+
+  function waitingWith(refuse: () => Promise<Change | undefined>) {
+    const bank = {
+      ...bankOfVersion1,
+      async send(_: unknown, mayStill: MayStill = () => true): Promise<BankResponse> {
+        // As the queue of a bank does.
+        await Promise.resolve(mayStill()).catch(() => false);
+        return queueFull;
+      },
+      inquire: () => Promise.resolve({ outcome: 'notFound' } as const),
+      stop: () => Promise.resolve(),
+    };
+    return jobWith(
+      { steps: [{ ...authorise, refuse } as Step], answers: [] },
+      {
+        bankOf: () => Promise.resolve(bank),
+        alternateTerminal: () => Promise.resolve(undefined),
+        interpret: (_, { answer }) => ({ unknown: 'why' in answer ? answer.why : answer.outcome }),
+      },
+    );
+  }
+
+  test('comes back when the bank has place', async () => {
+    const { run } = waitingWith(() => Promise.resolve(undefined));
+    await expect(run()).rejects.toMatchObject({ name: 'NoPlaceNow', message: 'full', againInMs: 1_000 });
+  });
+
+  test('comes back when it has place itself, if it has none now', async () => {
+    const { run } = waitingWith(() => Promise.reject(new NoPlaceNow('held', 400_000)));
+    await expect(run()).rejects.toMatchObject({ name: 'NoPlaceNow', message: 'held', againInMs: 400_000 });
+  });
 });

@@ -4,7 +4,8 @@ import type { Clock, Instant } from '../../clock.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import type { Bank, BankOperation, BankResponse, Terminal } from '../domain/bank-port.ts';
 import { isProvedUndone, mayReroute, rerouted, type Reroutable } from '../domain/routing/reroute.ts';
-import { sendOrInquire, unproved } from '../send-or-inquire.ts';
+import { NoPlaceNow } from '../../platform/jobs/job-table.ts';
+import { sendOrInquire, turnedAwayBy, unproved } from '../send-or-inquire.ts';
 import { isNotFinal, type NotFinal } from './domain/authorisation.ts';
 
 const stepsInARow = 5;
@@ -41,6 +42,8 @@ export type AuthorisationJob<Stored extends object, Change extends object> = {
     to: { readonly terminal: Terminal; readonly why: string },
     at: Instant,
   ) => Promise<Stored | undefined>;
+  /** Called once for each authorisation that was sent, after its response is written. It does not fail. */
+  readonly hearSent?: (asked: Stored, answer: BankResponse, at: Instant) => Promise<void>;
 };
 
 export type NextStep<Stored, Change> =
@@ -134,9 +137,24 @@ async function askBank<Stored extends object, Change extends object>(
 ): Promise<Stored | undefined> {
   const { clock, attempt } = run;
   const bank = await job.bankOf(stored);
-  const { answer, isUndone = false, refusal } = await ask(run, bank, step);
+  const asked = await ask(run, bank, step);
+  const { answer, isUndone = false } = asked;
   const at = clock.now();
-  const heard = { answer, at, asked: stored, attempt, isUndone };
+  try {
+    return await writeAnswer(job, step, asked, { answer, at, asked: stored, attempt, isUndone });
+  } finally {
+    // Also of a response that proves nothing, and of a charge that goes to another bank.
+    if (asked.wasSent) await job.hearSent?.(stored, answer, at);
+  }
+}
+
+async function writeAnswer<Stored extends object, Change extends object>(
+  job: AuthorisationJob<Stored, Change>,
+  step: AskingStep<Change>,
+  { refusal }: Pick<Asked<Change>, 'refusal'>,
+  heard: Heard<Stored>,
+): Promise<Stored | undefined> {
+  const { answer, at, asked: stored, attempt } = heard;
   if (refusal) return unlessOver(await job.write(stored, refusal, at, heard));
   if (
     step.do === 'authorise' &&
@@ -188,6 +206,8 @@ function unlessOver<Stored extends object>(after: Stored | 'over' | 'versionConf
 type Asked<Change> = {
   readonly answer: BankResponse;
   readonly isUndone?: boolean;
+  /** As an authorisation. A bank that takes no more may have turned it away. */
+  readonly wasSent?: boolean;
   readonly refusal?: Change;
 };
 
@@ -212,9 +232,16 @@ async function authorise<Change>(
   const { bank, operation } = sending;
   const mustNotSend = () => isUnwanted || clock.now() >= sendUntil;
   let isUndone = true;
+  let wasSent = false;
   let refusal: Change | undefined;
+  let noPlace: NoPlaceNow | undefined;
   const mayStill = async () => {
-    refusal = await refuse?.(clock.now());
+    try {
+      refusal = await refuse?.(clock.now());
+    } catch (error) {
+      if (error instanceof NoPlaceNow) noPlace = error;
+      throw error;
+    }
     return refusal === undefined;
   };
   const answer = await sendOrInquire<BankResponse | Asked<Change>>({
@@ -222,7 +249,10 @@ async function authorise<Change>(
     inquiresFirst: mustNotSend() || inquiresFirst,
     send: async () => {
       await beforeSending?.(attempt);
-      const sent = await bank.send(operation, mayStill);
+      wasSent = true;
+      const answered = await bank.send(operation, mayStill);
+      // The queue of a bank says only that it was not sent.
+      const sent = noPlace ? turnedAwayBy(noPlace) : answered;
       isUndone = isProvedUndone(sent);
       return refusal ? { answer: sent, isUndone, refusal } : sent;
     },
@@ -232,5 +262,5 @@ async function authorise<Change>(
       return refused && { answer: notFound, refusal: refused };
     },
   });
-  return 'answer' in answer ? answer : { answer, isUndone };
+  return { wasSent, ...('answer' in answer ? answer : { answer, isUndone }) };
 }

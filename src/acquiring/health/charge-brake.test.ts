@@ -1,18 +1,21 @@
 import { beforeEach, expect, test } from 'vitest';
+import type { Instant } from '../../clock.ts';
 import type { ChargeHeard } from '../domain/charge-heard.ts';
 import { openChargeBrake, type ChargeBrake } from './charge-brake.ts';
 
 let nowMs: number;
+let heldUntil: Instant | null;
 let brake: ChargeBrake;
 beforeEach(() => {
   nowMs = 1_000_000_000_000;
+  heldUntil = null;
   brake = openChargeBrake(() => nowMs);
 });
 
 /** Why the bank was held, of so many that ended so. */
 function hear(times: number, ended: ChargeHeard['ended'], more: Partial<ChargeHeard> = {}): string[] {
   return Array.from({ length: times }, () =>
-    brake.hear({ bankId: 'A', partyId: 'P', isRetry: false, ended, ...more }),
+    brake.hear({ bankId: 'A', partyId: 'P', isRetry: false, ended, ...more }, heldUntil),
   ).flatMap((hold) => (hold ? [`${hold.because} ${hold.forMs / 60_000}`] : []));
 }
 
@@ -49,9 +52,13 @@ test('retries are declined more often, and do not count as such', () => {
   expect(hear(1, 'vague')).toEqual([]);
 });
 
-test('what has held a bank does not hold it again', () => {
+test('what has led to a hold, or was counted before a resume, does not hold the bank again', () => {
   expect(hear(20, 'technical')).toEqual(['technical 5']);
+  heldUntil = '2026-01-19T10:05:00.000000Z' as Instant;
   expect(hear(19, 'technical')).toEqual([]);
+  heldUntil = '2026-01-19T10:01:00.000000Z' as Instant;
+  expect(hear(19, 'technical')).toEqual([]);
+  expect(hear(1, 'technical')).toEqual(['technical 5']);
 });
 
 test('the charges of one merchant hold those of others only if too many of theirs fail as well', () => {

@@ -1,5 +1,6 @@
 // When charges that Mandate begins automatically fail in such numbers that the bank or the set-up must be at fault.
 // Kept in memory only: each node counts what it hears itself, and the hold is of all nodes.
+import type { Instant } from '../../clock.ts';
 import type { ChargeHeard } from '../domain/charge-heard.ts';
 
 export type Hold = { readonly because: 'technical' | 'vague'; readonly forMs: number };
@@ -22,27 +23,29 @@ const vague = {
 export type ChargeBrake = ReturnType<typeof openChargeBrake>;
 
 export function openChargeBrake(nowMs: () => number) {
-  const banks = new Map<string, { readonly all: Count; readonly first: Count }>();
+  const banks = new Map<string, Counts>();
 
-  function countsOf(bankId: string) {
-    const known = banks.get(bankId) ?? { all: openCount(nowMs, technical), first: openCount(nowMs, vague) };
-    banks.set(bankId, known);
-    return known;
+  /** A hold, and a resume, change until when the row says that the bank is held. What was counted before counts no more. */
+  function countsOf(bankId: string, heldUntil: Instant | null): Counts {
+    const known = banks.get(bankId);
+    if (known && known.heldUntil === heldUntil) return known;
+    const counts = { heldUntil, all: openCount(nowMs, technical), first: openCount(nowMs, vague) };
+    banks.set(bankId, counts);
+    return counts;
   }
 
   return {
-    /** Why to hold the charges of the bank from now on. What was counted until then counts no more. */
-    hear({ bankId, partyId, ended, isRetry }: ChargeHeard): Hold | undefined {
-      const { all, first } = countsOf(bankId);
+    /** Why to hold the charges of the bank from now on, if its row still says that it was held until then. */
+    hear({ bankId, partyId, ended, isRetry }: ChargeHeard, heldUntil: Instant | null): Hold | undefined {
+      const { all, first } = countsOf(bankId, heldUntil);
       all.add(partyId, ended === 'technical');
       if (!isRetry) first.add(partyId, ended === 'vague');
-      const [broken] = [all, first].filter((count) => count.isBroken());
-      if (broken) banks.delete(bankId);
-      return broken?.hold;
+      return [all, first].find((count) => count.isBroken())?.hold;
     },
   };
 }
 
+type Counts = { readonly heldUntil: Instant | null; readonly all: Count; readonly first: Count };
 type Count = ReturnType<typeof openCount>;
 type Limit = {
   readonly withinMs: number;

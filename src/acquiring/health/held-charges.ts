@@ -24,8 +24,7 @@ export function openHeldCharges(
 
   /** On the clock of the shop, so that a test clock which is ahead is held up by none. */
   async function holdsCharges(bankId: string, now: Instant): Promise<boolean> {
-    const until = await registry.chargesHeldUntil(bankId);
-    return until !== null && until > now;
+    return isHeld(await registry.chargesHeldUntil(bankId), now);
   }
 
   return {
@@ -37,14 +36,21 @@ export function openHeldCharges(
     },
     /** When too many charges that Mandate began automatically fail, all nodes begin none at this bank for a time. */
     async hearCharge(heard: ChargeHeard): Promise<void> {
-      const hold = brake.hear(heard);
-      if (!hold) return;
       const { bankId } = heard;
-      const now = clock.now();
+      const [now, heldUntil] = [clock.now(), await registry.chargesHeldUntil(bankId)];
+      // It was begun before.
+      if (isHeld(heldUntil, now)) return;
+      const hold = brake.hear(heard, heldUntil);
+      if (!hold) return;
       const until = laterBy(now, hold.forMs);
-      const held = await db.run(holdCharges, { bank_id: bankId, now, until, because: hold.because });
+      const row = { bank_id: bankId, held_until: heldUntil, now, until, because: hold.because };
+      const held = await db.run(holdCharges, row);
       await registry.forget(bankId);
       if (held.length > 0) onHeld(bankId, hold.because, until);
     },
   };
+}
+
+function isHeld(until: Instant | null, now: Instant): boolean {
+  return until !== null && until > now;
 }

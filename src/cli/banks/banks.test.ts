@@ -190,6 +190,7 @@ describe('a bank', () => {
     const hold = (until: string) =>
       db.database.run(holdCharges, {
         bank_id: 'A',
+        held_until: null,
         now: systemClock.now(),
         until: until as Instant,
         because: 'vague',

@@ -395,7 +395,7 @@ describe('a job', () => {
       receipts: still.receipts,
       bankOf: () => Promise.resolve(bank),
       pauseTerminal: () => Promise.resolve(),
-      isHeld: () => Promise.resolve(false),
+      heldMs: () => Promise.resolve(undefined),
       hearCharge: () => Promise.resolve(),
       isPaused: () => Promise.resolve(false),
       alternateTerminal: ({ terminal }) => Promise.resolve(terminal.id === 'T1' ? second : first),

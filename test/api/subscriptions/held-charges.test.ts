@@ -1,24 +1,45 @@
 // A bank at which too many charges fail gets none of subscriptions for a time. Payers who are present are not held.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { laterBy } from '../../../src/clock.ts';
+import { abilities } from '../../../src/sandbox/bank/state/abilities.ts';
 import { startNode } from '../../support/service/nodes.ts';
+import type { Merchant } from '../../support/service/test-service.ts';
 import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import { declinedWith } from '../../support/worlds/recurring.ts';
 
 const minute = 60_000;
+/** Of each network that declines without a reason there are enough for the later test. */
+const cards = [
+  '2201382000000013',
+  '586824160825533338',
+  '4242424242424242',
+  '5555555555554444',
+  '4000000000005704',
+  '4300000000000777',
+  '2222990905257051',
+  '2223577120017656',
+];
 /** One card may be declined nine times a day. */
-const cards = ['4242424242424242', '5555555555554444', '4000000000005704'];
-/** 91: the issuer cannot be reached. */
-const failing = [{ product: 'Tea', price: declinedWith(91) }];
+const timesEach = 9;
+let cardsUsed = 0;
+const priceOf = (price: number) => ({ items: [{ product: 'Tea', price }] });
+/** The issuer cannot be reached. */
+const technical = declinedWith(91);
+const resetBeforeBooking = 199_903;
+/** No reason is given. */
+const vague = declinedWith('05');
 
 let world: CustomerWorld;
 let subscriptions: SubscriptionWorld;
 
 beforeAll(async () => {
-  world = await startCustomerWorld();
+  world = await startCustomerWorld({}, { abilities: { ...abilities, foreignNetworkIds: true } });
   subscriptions = subscriptionWorld(world);
 });
 afterAll(() => world.close());
+/** What was charged before counts no more. */
+beforeEach(() => world.service.clock.advance(5 * minute));
 
 async function chargesCounted(): Promise<string[]> {
   const { text } = await world.service.call('GET', '/metrics');
@@ -30,20 +51,28 @@ async function heldBanks(): Promise<string[]> {
   return text.split('\n').filter((line) => line.startsWith('mandate_bank_charges_held_seconds{'));
 }
 
+/** New customers, whose first charges end so. */
+async function subscribe(by: Merchant, times: number, price: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let number = 0; number < times; number++) {
+    const customerId = await subscriptions.readyCustomer(by, cards[Math.floor(cardsUsed++ / timesEach)]);
+    ids.push((await subscriptions.create(by, customerId, priceOf(price))).body.id);
+  }
+  await subscriptions.settle();
+  return ids;
+}
+
 test('charges wait while a bank fails, and are made when the hold is over', async () => {
   const { clock, database } = world.service;
   const by = await world.createMerchant();
   const waiting = await subscriptions.readyCustomer(by);
-  for (let number = 0; number < 20; number++) {
-    const customerId = await subscriptions.readyCustomer(by, cards[number % cards.length]);
-    await subscriptions.create(by, customerId, { items: failing });
-  }
-  await subscriptions.settle();
+  await subscribe(by, 20, technical);
   expect(await heldBanks()).toEqual(['mandate_bank_charges_held_seconds{bank="BANK"} 0']);
 
   const { id } = (await subscriptions.create(by, waiting)).body;
   await subscriptions.settle();
   const second = await startNode(world.service);
+  expect(await second.banks.holdsCharges('BANK', clock.now())).toBe(true);
   const wakeAt = async () => {
     const text = `select wake_at, version, attempts from subscription where subscription_id = $1`;
     return (await database.withClient((client) => client.query(text, [id]))).rows[0];
@@ -79,4 +108,99 @@ test('charges wait while a bank fails, and are made when the hold is over', asyn
     counted('outcome="paid",because=""', 1),
     counted('outcome="postponed",because="held"', 1),
   ]);
+});
+
+test('nearly all first charges that are declined without a reason hold the bank for an hour', async () => {
+  const { clock } = world.service;
+  await subscribe(await world.createMerchant(), 49, vague);
+  expect(await heldBanks()).toEqual([]);
+  const by = await world.createMerchant();
+  await subscribe(by, 1, vague);
+  expect(await heldBanks()).toHaveLength(1);
+  const [id = ''] = await subscribe(by, 1, 49_900);
+  clock.advance(45 * minute);
+  await subscriptions.settle();
+  expect(await subscriptions.periods(by, id)).toEqual([]);
+  clock.advance(30 * minute);
+  await subscriptions.settle();
+  expect((await subscriptions.get(by, id)).status).toBe('active');
+  expect(await heldBanks()).toEqual([]);
+});
+
+test('refunds that fail by a fault hold nothing', async () => {
+  const by = await world.createMerchant();
+  const ids = await subscribe(by, 20, 300_000);
+  for (const id of ids) {
+    const [{ invoiceID }] = await subscriptions.periods(by, id);
+    const refunds = `/v2/processing/invoices/${invoiceID}/payments/1/refunds`;
+    expect((await subscriptions.call(by, 'POST', refunds, { amount: technical })).status).toBe(201);
+    await subscriptions.settle();
+    expect((await subscriptions.call(by, 'GET', refunds)).body).toMatchObject([{ status: 'failed' }]);
+  }
+  expect(await heldBanks()).toEqual([]);
+});
+
+describe('a charge that is on its way when its bank is held', () => {
+  const holdFor = (minutes: number) => async (banks: { forget(id: string): Promise<void> }) => {
+    const { clock, database } = world.service;
+    const text = `update bank set charges_held_until = $1 where bank_id = 'BANK'`;
+    await database.withClient((client) => client.query(text, [laterBy(clock.now(), minutes * minute)]));
+    await banks.forget('BANK');
+  };
+
+  async function paymentsOf(by: Merchant): Promise<any[]> {
+    const text = `select status, terms -> 'terminal' ->> 'id' as terminal, wake_at, attempts, stuck_reason
+                  from payment where party_id = $1`;
+    return (await world.service.database.withClient((client) => client.query(text, [by.partyId]))).rows;
+  }
+
+  test('is put back if its bank has not received it, and comes back after 5 to 15 minutes', async () => {
+    const { banks, clock } = world.service;
+    const by = await world.createMerchant();
+    await subscribe(by, 4, resetBeforeBooking);
+    await holdFor(10)(banks);
+    clock.advance(minute / 6);
+    await subscriptions.settle();
+    const payments = await paymentsOf(by);
+    const inMs = payments.map(({ wake_at }) => Date.parse(wake_at) - Date.parse(clock.now()));
+    for (const ms of inMs) expect([ms >= 5 * minute, ms < 15 * minute]).toEqual([true, true]);
+    expect(new Set(inMs).size).toBe(4);
+    expect(payments[0]).toMatchObject({
+      status: 'authorising',
+      attempts: 1,
+      stuck_reason: 'the charges of the bank are held',
+    });
+    clock.advance(16 * minute);
+    await subscriptions.settle();
+    expect((await paymentsOf(by)).map(({ status }) => status)).toEqual(Array(4).fill('captured'));
+  });
+
+  test.each([
+    ['goes to no other bank', holdFor(20), { status: 'authorising', terminal: 'T1' }],
+    ['would go there without the hold', holdFor(0), { status: 'captured', terminal: 'T2' }],
+  ])('%s', async (_, before, expected) => {
+    const by = await world.createMerchant();
+    const { service, bank, bankSecret } = world;
+    await holdFor(0)(service.banks);
+    await service.banks.putBank({ id: 'SECOND', url: bank.url, secret: bankSecret });
+    await service.learnAbilities();
+    const terminal = { id: 'T2', bankId: 'SECOND', merchantId: 'TEST', descriptor: 'TEST SHOP' };
+    await service.banks.putTerminal({ ...terminal, partyId: by.partyId, shopId: 'TEST', priority: 2 });
+    const customerId = await subscriptions.readyCustomer(by);
+    const node = await startNode(service, {
+      bankOf: (real) => ({
+        ...real,
+        async send(operation) {
+          if (operation.terminal.bankId !== 'BANK') return real.send(operation);
+          await before(node.banks);
+          return { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
+        },
+      }),
+    });
+    const { call, jobs } = node;
+    await subscriptionWorld({ ...world, service: { ...service, call, jobs } }).create(by, customerId);
+    await jobs.whenIdle();
+    await node.stop();
+    expect(await paymentsOf(by)).toMatchObject([expected]);
+  });
 });
