@@ -17,9 +17,10 @@ import {
 import type { SharedTransactions } from '../platform/database/batches/shared-transactions.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { LeasedJob } from '../platform/jobs/job-table.ts';
-import { seriesIdOf, type Revocation } from '../recurring/domain/series.ts';
+import type { Revocation } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
+import { findChargedSeries } from './charged-series.ts';
 import { decideChangeChargeEnded, decideChangeEnded } from './domain/changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { checkFits } from './domain/dunning/dunning.ts';
@@ -241,8 +242,7 @@ async function heardOfConsent(
   { db, consents }: Pick<JobDeps, 'db' | 'consents'>,
   subscription: Subscription,
 ): Promise<readonly SubscriptionFact[]> {
-  const { parent } = subscription;
-  const { state } = (parent && (await consents.find(db, seriesIdOf(parent))))?.series ?? {};
+  const state = (await findChargedSeries(db, subscription, consents))?.series.state;
   return state?.name === 'withdrawn' ? decideRevoked(subscription, state.by) : [];
 }
 
@@ -362,8 +362,11 @@ async function doNext(
     // Its end wakes the subscription.
     return accept('rest');
   }
+  // The consent was revoked after the last look.
   const isRevoked = payment.refusal.code === 'recurrentConsentRevoked';
-  const revokedBy = isRevoked ? await whoRevoked(tx, subscription, deps) : undefined;
+  const consent = isRevoked ? await findChargedSeries(tx, subscription, deps.consents) : undefined;
+  const state = consent?.series.state;
+  const revokedBy = state?.name === 'withdrawn' ? state.by : undefined;
   const ending = endingOfRefusal(payment.refusal, revokedBy, now);
   const ended =
     charge.type === 'charge_started'
@@ -407,23 +410,6 @@ async function idsFor(
   const made = open === undefined ? undefined : await findPayableInvoice(tx, partyId, open);
   const paymentId = `${invoiceId}.${(made?.invoice.paymentsMade ?? 0) + 1}`;
   return { invoiceId, paymentId, ...defined({ bindingId: customer?.card?.bindingId }) };
-}
-
-/** The consent was revoked after the last look. */
-async function whoRevoked(
-  tx: Database,
-  { terms: { partyId, customerId }, parent }: Subscription,
-  { customers, consents }: Pick<SubscriptionJobDeps, 'customers' | 'consents'>,
-): Promise<Revocation['by'] | undefined> {
-  let seriesId = parent && seriesIdOf(parent);
-  const card =
-    customerId === undefined ? undefined : (await customers.chargeable(tx, partyId, customerId))?.card;
-  if (customerId !== undefined && card) {
-    const { token, livemode, seriesId: named } = card;
-    seriesId = await consents.seriesOfCustomer(tx, { named, customerId, partyId, livemode, token });
-  }
-  const { state } = (seriesId === undefined ? undefined : await consents.find(tx, seriesId))?.series ?? {};
-  return state?.name === 'withdrawn' ? state.by : undefined;
 }
 
 /** What the rules of recurring charges refuse, they also say when to try. The rest waits for the merchant. */
