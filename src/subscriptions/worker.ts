@@ -24,12 +24,12 @@ import { findChargedSeries } from './charged-series.ts';
 import { decideChangeChargeEnded, decideChangeEnded } from './domain/changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { checkFits } from './domain/dunning/dunning.ts';
+import { decideConsentRenewed, decideNewCard, waitingForPayer } from './domain/dunning/try-again.ts';
 import { decideFollow, retryOf } from './domain/dunning/policies.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
   decideFirstPaymentCaptured,
   decideForgive,
-  decideNewCard,
   decidePaid,
   decideRevoked,
   decideWake,
@@ -196,7 +196,7 @@ async function heardOf(
   const { customerId } = subscription.terms;
   const ofCard =
     customerId === undefined
-      ? await heardOfConsent(deps, subscription)
+      ? await heardOfConsent(deps, subscription, now)
       : await heardOfCard(deps, customerId, subscription, now);
   if (ofCard.length > 0) return ofCard;
   const announced = await heardOfAnnouncements(deps, subscription);
@@ -237,27 +237,38 @@ async function heardOfStart(
   return [...facts, ...(await dutiesOf(deps, evolveAll(subscription, facts, now)))];
 }
 
-/** The consent of the payment that charges follow was revoked. */
+/** The payer has revoked the consent that charges rest on, or given another. */
 async function heardOfConsent(
   { db, consents }: Pick<JobDeps, 'db' | 'consents'>,
   subscription: Subscription,
+  now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
-  const state = (await findChargedSeries(db, subscription, consents))?.series.state;
-  return state?.name === 'withdrawn' ? decideRevoked(subscription, state.by) : [];
+  const series = (await findChargedSeries(db, subscription, consents))?.series;
+  if (!series) return [];
+  const { state, consentedAt } = series;
+  // Of a customer, another card may be there.
+  if (state.name === 'withdrawn')
+    return subscription.terms.customerId === undefined ? decideRevoked(subscription, state.by) : [];
+  return decideConsentRenewed(subscription, consentedAt, now);
 }
 
 async function heardOfCard(
-  { db, consents }: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
+  deps: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
   customerId: string,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
+  const { db, consents } = deps;
   const card = await findActiveCard(db, customerId);
   if (!card) return [];
-  if (card.bindingId !== undefined) return decideNewCard(subscription, card.bindingId, now);
-  // Only the merchant deletes a customer.
-  const by = card.isDeleted ? 'merchant' : await whoRevokedLast(db, consents, customerId);
-  return decideRevoked(subscription, by);
+  if (card.bindingId === undefined) {
+    // Only the merchant deletes a customer.
+    const by = card.isDeleted ? 'merchant' : await whoRevokedLast(db, consents, customerId);
+    return decideRevoked(subscription, by);
+  }
+  const tried = decideNewCard(subscription, card.bindingId, now);
+  // Most wait for no consent, and need not look for it.
+  return tried.length > 0 || !waitingForPayer(subscription) ? tried : heardOfConsent(deps, subscription, now);
 }
 
 /** How the oldest open period has ended since the last look. */
