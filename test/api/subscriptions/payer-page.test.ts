@@ -393,6 +393,21 @@ describe('new terms', () => {
     expect(await triesOf(3)).toEqual(['captured']);
   });
 
+  test('charge what was refused of each subscription that shares the card', async () => {
+    const { by, customer, id, consent, get } = await agreedTo(49_900);
+    const other = (await subscriptions.create(by, customer.id, { items: tea(30_000) })).body.id;
+    await subscriptions.settle();
+    await act(by, id, 'change', { items: tea(79_900) });
+    await act(by, other, 'change', { items: tea(69_900), when: 'nextPeriod' });
+    await daysLater(by, 32);
+    const both = async () => [(await get()).status, (await subscriptions.get(by, other)).status];
+    expect(await both()).toEqual(['pastDue', 'pastDue']);
+    const link = await page.linkTo(by, id);
+    expect((await consent.agree(linkIn(await page.does(link, 'agree')))).status).toBe(200);
+    await subscriptions.settle();
+    expect(await both()).toEqual(['active', 'active']);
+  });
+
   test('charge nothing that was given up: the payer can pay it', async () => {
     const { by, id, consent, get } = await agreedTo(49_900, { ifUnpaid: 'unpaid' });
     await act(by, id, 'change', { items: tea(79_900) });
