@@ -67,7 +67,7 @@ export const subscriptionsTopic: Topic = {
   name: 'SubscriptionsTopic',
   payloadTopic: 'SubscriptionsTopic',
   aggregate: 'subscription',
-  eventTypes: [...Object.values(eventTypes), trialEnding],
+  eventTypes: [...new Set([...Object.values(eventTypes), trialEnding])],
   eventId: 'number',
   typesOf: (facts) => subscriptionFact.known(facts).flatMap((fact) => eventTypeOf(fact) ?? []),
   ownersOf: ([first]) => {
