@@ -219,7 +219,7 @@ export type SubscriptionFact =
       readonly isUnsent?: true;
     }
   | { readonly type: 'try_requested'; readonly number: number; readonly by: 'newCard' | 'merchant' }
-  /** The payer has consented anew to what failed, so it has one try. */
+  /** The payer has consented again to what failed, so it has one try. */
   | {
       readonly type: 'try_consented';
       readonly number: number;

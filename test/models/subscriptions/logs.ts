@@ -12,7 +12,7 @@ export type Kept = {
   times: string[];
   row: SubscriptionRow;
   periods: Record<string, unknown>[];
-  /** When the payer agreed anew. */
+  /** When the payer agreed again. */
   consents: string[];
 };
 

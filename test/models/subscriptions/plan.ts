@@ -17,7 +17,7 @@ export type Answer =
 export type Act = { at: Micros } & (
   | { does: 'pause'; resumesAt?: Micros; forgives: boolean }
   | { does: 'resume' | 'cancelNow' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
-  /** Anew. A change that waits for that is then captured. */
+  /** Again. A change that waits for that is then captured. */
   | { does: 'consent' }
   | { does: 'zone'; zone: string }
   | { does: 'priceNext'; price: number }

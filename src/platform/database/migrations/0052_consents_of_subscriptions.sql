@@ -1,4 +1,4 @@
--- A payer who consents anew may have given what a charge of their subscription waits for. Its job looks at once.
+-- A payer who consents again may have given what a charge of their subscription waits for. Its job looks at once.
 create function wake_subscriptions_of_new_consent() returns trigger language plpgsql as $$
 begin
   update subscription set wake_at = new.changed_at

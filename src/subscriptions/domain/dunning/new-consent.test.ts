@@ -1,4 +1,4 @@
-// A payer consents anew after a charge was refused: what is then tried, and what is not. Written from the rules, case by case.
+// A payer consents again after a charge was refused: what is then tried, and what is not. Written from the rules, case by case.
 import { describe, expect, test } from 'vitest';
 import { laterBy, type Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';

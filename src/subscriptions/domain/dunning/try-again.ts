@@ -28,7 +28,7 @@ export function decideNewCard(subscription: Subscription, bindingId: string, now
   return wished.ok ? wished.value : [];
 }
 
-/** The payer has consented anew since the last failure: what waits for the payer has one try, as soon as the last guard allows it. */
+/** The payer has consented again since the last failure: what waits for the payer has one try, as soon as the last guard allows it. */
 export function decideConsentRenewed(
   subscription: Subscription,
   consentedAt: Instant,
