@@ -130,8 +130,10 @@ describe('of a period that is unpaid', () => {
   test('waits after two charges in 24 hours, and for a clock that is behind', () => {
     const second = at('02-04T13:00');
     const life = hear(failed(payerPresent, [payerPresent]), second);
-    hear(life, at('02-04T14:00'));
-    expect(tries(life)).toEqual([second]);
+    const third = at('02-04T14:00');
+    const next = { type: 'try_consented', number: 1, at: at('02-05T12:00') };
+    expect(decideConsentRenewed(life.subscription, third, third)).toEqual([next]);
+    expect(tries(hear(life, third))).toEqual([second]);
     expect(tries(life.until(at('02-06T00:00')))).toEqual([second, at('02-05T12:00')]);
     const ahead = failed(payerPresent, [payerPresent]);
     hear(ahead, after, laterBy(after, -2_000));
@@ -168,7 +170,7 @@ describe('of a period that is unpaid', () => {
       ...subscription,
       parkedFor: 'periodAhead',
     }));
-    expect(tries(hear(parked, after))).toEqual([]);
+    expect(decideConsentRenewed(parked.subscription, after, after)).toEqual([]);
     const later = at('02-11T12:00');
     const resumed = decideResume(parked.subscription, { invoiceId: 'resumed' }, later);
     parked.take(resumed.ok ? resumed.value : [], later);
@@ -246,7 +248,7 @@ describe('of a change that is not paid', () => {
 
   test('waits for the end of a pause, and of a stop of charging', () => {
     const paused = pause(withChange(payerPresent), at('02-10T12:10'));
-    expect(tried(hear(paused, soon))).toEqual([]);
+    expect(decideConsentRenewed(paused.subscription, soon, soon)).toEqual([]);
     const later = at('02-11T12:00');
     const resumed = decideResume(paused.subscription, { invoiceId: 'resumed' }, later);
     paused.take(resumed.ok ? resumed.value : [], later);
@@ -255,7 +257,7 @@ describe('of a change that is not paid', () => {
       ...subscription,
       parkedFor: 'moreThanTwoChargesADay',
     }));
-    expect(tried(hear(parked, soon))).toEqual([]);
+    expect(decideConsentRenewed(parked.subscription, soon, soon)).toEqual([]);
   });
 
   test('is not tried while its charge is at the bank, or when it is over', () => {
