@@ -759,6 +759,20 @@ begin
   return null;
 end $$;
 
+create or replace function public.wake_subscriptions_of_new_consent()
+ returns trigger
+ language plpgsql
+as $$
+begin
+  update subscription set wake_at = new.changed_at
+  where subscription_id in (
+      select subscription_id from subscription_invoice where invoice_id = split_part(new.series_id, '.', 1)
+      union all
+      select subscription_id from subscription where customer_id = new.terms->'root'->>'invoiceId'
+    ) and phase <> 'ended' and (wake_at is null or wake_at > new.changed_at);
+  return null;
+end $$;
+
 create table api_key (
   key_id id not null,
   party_id id not null,
@@ -1779,6 +1793,7 @@ create index series_due on series using btree (wake_at) where wake_at is not nul
 create index series_of_card on series using btree (card_key) where status = 'active'::text;
 create index series_stuck on series using btree (stuck_at) where stuck_at is not null;
 create trigger consent_wakes_subscription after update of status on series for each row when (new.status = 'withdrawn'::text and old.status <> 'withdrawn'::text) execute function wake_subscription_of_consent();
+create trigger new_consent_wakes_subscriptions after update of terms on series for each row when ((old.terms ->> 'consentedAt'::text) is distinct from (new.terms ->> 'consentedAt'::text)) execute function wake_subscriptions_of_new_consent();
 
 create table series_attempt (
   series_id id not null,

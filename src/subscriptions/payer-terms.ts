@@ -1,12 +1,11 @@
 // The terms that a payer has to agree to, for another card or for a higher price on this one.
 import { latest, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
-import type { Customers } from '../customers/port.ts';
 import type { Database } from '../platform/database/database.ts';
 import { mayRenew } from '../recurring/domain/renewal.ts';
-import { seriesIdOf } from '../recurring/domain/series.ts';
 import type { Consents, StoredSeries } from '../recurring/port.ts';
 import { compareWithConsent, trialEndOf } from '../retry-rules/domain/consent-terms.ts';
+import { findChargedSeries } from './charged-series.ts';
 import { sumOf } from './domain/changes/proration.ts';
 import type { PayerView, TermsToAgree } from './domain/payer-acts.ts';
 import { isoOf } from './domain/schedule.ts';
@@ -16,7 +15,6 @@ import { findSubscriptionsOfCustomer } from './store/subscriptions.ts';
 
 type Deps = {
   readonly db: Database;
-  readonly customers: Pick<Customers, 'chargeable'>;
   readonly consents: Pick<Consents, 'find' | 'seriesOfCustomer'>;
 };
 
@@ -30,7 +28,7 @@ export async function termsOfNewCard(
 ): Promise<NewCardTerms> {
   const charges = await largestCharges(subscription, deps);
   const most = Math.max(...charges);
-  const series = (await seriesOf(subscription, deps))?.series;
+  const series = (await findChargedSeries(deps.db, subscription, deps.consents))?.series;
   const { schedule: agreed, amountRule } = series?.mandate ?? {};
   const isOver = series?.endsAt !== undefined && series.endsAt <= now;
   const isEnough = amountRule?.kind === 'variable' || (amountRule?.amountMinor ?? 0) >= most;
@@ -49,7 +47,7 @@ export async function termsToAgree(
 ): Promise<TermsToAgree | undefined> {
   const { phase, endsAfter, terms } = subscription;
   if (phase === 'ended' || phase === 'incomplete' || endsAfter) return undefined;
-  const stored = await seriesOf(subscription, deps);
+  const stored = await findChargedSeries(deps.db, subscription, deps.consents);
   if (!stored || !isTooLittle(stored, subscription, now) || !mayRenew(stored.series, now).ok)
     return undefined;
   const { id: seriesId, mandate: before, endsAt } = stored.series;
@@ -74,19 +72,6 @@ function isTooLittle({ series, settings }: StoredSeries, subscription: Subscript
   };
   const finding = compareWithConsent(series, amount, latest(now, trialEndOf(series) ?? now));
   return finding?.is === 'above' && finding.rule === 'amount';
-}
-
-/** Of the card that is charged: the customer's, or that of the payer's own payment. */
-async function seriesOf(
-  { terms: { partyId, customerId }, parent }: Subscription,
-  { db, customers, consents }: Deps,
-): Promise<StoredSeries | undefined> {
-  if (customerId === undefined) return parent && consents.find(db, seriesIdOf(parent));
-  const { card } = (await customers.chargeable(db, partyId, customerId)) ?? {};
-  if (!card) return undefined;
-  const { token, livemode, seriesId: named } = card;
-  const of = { named, customerId, partyId, livemode, token };
-  return consents.find(db, await consents.seriesOfCustomer(db, of));
 }
 
 /** What each of those costs at most that are charged to the same card, this one first. A consent is in one currency. */

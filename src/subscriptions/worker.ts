@@ -16,18 +16,19 @@ import {
 import type { SharedTransactions } from '../platform/database/batches/shared-transactions.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { LeasedJob } from '../platform/jobs/job-table.ts';
-import { seriesIdOf, type Revocation } from '../recurring/domain/series.ts';
+import type { Revocation } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
+import { findChargedSeries } from './charged-series.ts';
 import { decideChangeChargeEnded, decideChangeEnded } from './domain/changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { checkFits } from './domain/dunning/dunning.ts';
+import { decideConsentRenewed, decideNewCard, waitingForPayer } from './domain/dunning/try-again.ts';
 import { decideFollow, retryOf } from './domain/dunning/policies.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
   decideFirstPaymentCaptured,
   decideForgive,
-  decideNewCard,
   decidePaid,
   decideRevoked,
   decideWake,
@@ -207,7 +208,7 @@ async function heardOf(
   const { customerId } = subscription.terms;
   const ofCard =
     customerId === undefined
-      ? await heardOfConsent(deps, subscription)
+      ? await heardOfConsent(deps, subscription, now)
       : await heardOfCard(deps, customerId, subscription, now);
   if (ofCard.length > 0) return ofCard;
   const announced = await heardOfAnnouncements(deps, subscription);
@@ -248,28 +249,38 @@ async function heardOfStart(
   return [...facts, ...(await dutiesOf(deps, evolveAll(subscription, facts, now)))];
 }
 
-/** The consent of the payment that charges follow was revoked. */
+/** The payer has revoked the consent that charges rest on, or given another. */
 async function heardOfConsent(
   { db, consents }: Pick<JobDeps, 'db' | 'consents'>,
   subscription: Subscription,
+  now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
-  const { parent } = subscription;
-  const { state } = (parent && (await consents.find(db, seriesIdOf(parent))))?.series ?? {};
-  return state?.name === 'withdrawn' ? decideRevoked(subscription, state.by) : [];
+  const series = (await findChargedSeries(db, subscription, consents))?.series;
+  if (!series) return [];
+  const { state, consentedAt } = series;
+  // Of a customer, another card may be there.
+  if (state.name === 'withdrawn')
+    return subscription.terms.customerId === undefined ? decideRevoked(subscription, state.by) : [];
+  return decideConsentRenewed(subscription, consentedAt, now);
 }
 
 async function heardOfCard(
-  { db, consents }: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
+  deps: Pick<SubscriptionJobDeps, 'db' | 'consents'>,
   customerId: string,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
+  const { db, consents } = deps;
   const card = await findActiveCard(db, customerId);
   if (!card) return [];
-  if (card.bindingId !== undefined) return decideNewCard(subscription, card.bindingId, now);
-  // Only the merchant deletes a customer.
-  const by = card.isDeleted ? 'merchant' : await whoRevokedLast(db, consents, customerId);
-  return decideRevoked(subscription, by);
+  if (card.bindingId === undefined) {
+    // Only the merchant deletes a customer.
+    const by = card.isDeleted ? 'merchant' : await whoRevokedLast(db, consents, customerId);
+    return decideRevoked(subscription, by);
+  }
+  const tried = decideNewCard(subscription, card.bindingId, now);
+  // Most wait for no consent, and need not look for it.
+  return tried.length > 0 || !waitingForPayer(subscription) ? tried : heardOfConsent(deps, subscription, now);
 }
 
 /** How the oldest open period has ended since the last look. */
@@ -374,8 +385,11 @@ async function doNext(
     // Its end wakes the subscription.
     return accept('rest');
   }
+  // The consent was revoked after the last look.
   const isRevoked = payment.refusal.code === 'recurrentConsentRevoked';
-  const revokedBy = isRevoked ? await whoRevoked(tx, subscription, deps) : undefined;
+  const consent = isRevoked ? await findChargedSeries(tx, subscription, deps.consents) : undefined;
+  const state = consent?.series.state;
+  const revokedBy = state?.name === 'withdrawn' ? state.by : undefined;
   const ending = endingOfRefusal(payment.refusal, revokedBy, now);
   const ended =
     charge.type === 'charge_started'
@@ -419,23 +433,6 @@ async function idsFor(
   const made = open === undefined ? undefined : await findPayableInvoice(tx, partyId, open);
   const paymentId = `${invoiceId}.${(made?.invoice.paymentsMade ?? 0) + 1}`;
   return { invoiceId, paymentId, ...defined({ bindingId: customer?.card?.bindingId }) };
-}
-
-/** The consent was revoked after the last look. */
-async function whoRevoked(
-  tx: Database,
-  { terms: { partyId, customerId }, parent }: Subscription,
-  { customers, consents }: Pick<SubscriptionJobDeps, 'customers' | 'consents'>,
-): Promise<Revocation['by'] | undefined> {
-  let seriesId = parent && seriesIdOf(parent);
-  const card =
-    customerId === undefined ? undefined : (await customers.chargeable(tx, partyId, customerId))?.card;
-  if (customerId !== undefined && card) {
-    const { token, livemode, seriesId: named } = card;
-    seriesId = await consents.seriesOfCustomer(tx, { named, customerId, partyId, livemode, token });
-  }
-  const { state } = (seriesId === undefined ? undefined : await consents.find(tx, seriesId))?.series ?? {};
-  return state?.name === 'withdrawn' ? state.by : undefined;
 }
 
 /** What the rules of recurring charges refuse, they also say when to try. The rest waits for the merchant. */

@@ -15,6 +15,11 @@ type Change = {
   readonly invoiceId?: string;
   readonly payableUntil?: string;
 };
+type PendingChange = Change & {
+  readonly payment?: string;
+  readonly isOver?: boolean;
+  readonly failed?: { readonly at: string; readonly class: string };
+};
 type Latest = {
   readonly number: number;
   readonly kind: string;
@@ -27,7 +32,7 @@ export class Changes {
   items: readonly Item[] = [];
   /** What the next invoices need not ask for. */
   balance = 0;
-  pending: (Change & { readonly payment?: string; readonly isOver?: boolean }) | undefined;
+  pending: PendingChange | undefined;
   #later: readonly Item[] | undefined;
   /** Of the latest period, less what was credited. */
   #collected = 0;
@@ -86,9 +91,15 @@ export class Changes {
     this.pending = { ...pending, payment };
   }
 
-  failed(): void {
+  failed(why: string, at: string): void {
     if (this.pending?.payment === undefined) this.#wrong('a change fails that was not charged');
-    if (this.pending) this.pending = { ...this.pending, isOver: true };
+    if (this.pending) this.pending = { ...this.pending, isOver: true, failed: { at, class: why } };
+  }
+
+  triedAgain(): void {
+    if (!this.pending?.isOver) return this.#wrong('a change is tried again that has not failed');
+    const { payment: _, isOver: __, failed: ___, ...change } = this.pending;
+    this.pending = change;
   }
 
   dropped(): void {

@@ -26,6 +26,7 @@ type Terms = {
   readonly items: readonly Item[];
   readonly schedule: Agreed & { readonly anchor: 'atStart' | { readonly firstPeriod?: string } };
   readonly createdAt: string;
+  readonly customerId?: string;
   readonly startsWith: string;
   readonly firstInvoice?: { readonly id: string };
   readonly firstPeriod?: { readonly number: number; readonly startsOn: string };
@@ -37,7 +38,15 @@ type Policy = { readonly windowDays: number; readonly stack?: boolean };
 type Case = { readonly firstFailedAt: string; policy: Policy };
 /** A period, and what its charges have come to. */
 type Announcement = { readonly number: number; readonly leadMs: number };
-export type Told = Period & { charging?: string; nextTryAt?: string; endsTriesAt?: string };
+export type Told = Period & {
+  charging?: string;
+  nextTryAt?: string;
+  endsTriesAt?: string;
+  /** Of its last failure. */
+  failed?: { readonly at: string; readonly class: unknown };
+};
+/** A try that a new consent has to explain. */
+export type ConsentedTry = { readonly what: string; readonly failedAt: string; readonly until: string };
 /** What is left of a period at the end of a pause. */
 type Rest = {
   readonly pauseEndedAt: string;
@@ -47,6 +56,15 @@ type Rest = {
 type Batch = { readonly at: string; readonly facts: readonly Fact[] };
 
 const outcomesOf = { open: 'open', paid: 'paid' } as const;
+/** Time heals none of them. The last three are refusals by what the payer has agreed to, or by an earlier stop. */
+const healedByConsent = new Set([
+  'newCard',
+  'payerPresent',
+  'stopped',
+  'recurrentAmountAboveConsent',
+  'recurrentStopped',
+  'recurrentCardExpired',
+]);
 const isUnsettled = ({ outcome }: Told) => outcome === 'open' || outcome === 'unpaid';
 
 export class Life {
@@ -70,6 +88,7 @@ export class Life {
   #chargedFrom = '';
   readonly changes = new Changes((problem) => this.problems.push(problem));
   readonly #payments = new Set<string>();
+  readonly consented: ConsentedTry[] = [];
   /** Those that its periods and changes have asked for. */
   readonly invoices = new Set<string>();
 
@@ -142,15 +161,20 @@ export class Life {
     },
     period_created: (fact, at, together, before) => this.#created(fact, at, together, before),
     charge_started: (fact, at) => this.#charged(fact, at),
-    charge_postponed: (fact, _, together) => void this.#tried(fact, fact['until'], together),
+    charge_postponed: (fact, at, together) => {
+      const period = this.#tried(fact, fact['until'], together);
+      if (fact['until'] === undefined && period?.failed) period.failed = { ...period.failed, at };
+    },
     charge_failed: (fact, at, together) => {
       const period = this.#tried(fact, fact['nextTryAt'], together);
       if (!period) return;
+      period.failed = { at, class: fact['declineClass'] };
       if (fact['declineClass'] !== 'configuration' && !this.#cases.has(period.number))
         this.#cases.set(period.number, { firstFailedAt: at, policy: this.#policy });
       this.#endTries(period, fact['givesUpAt']);
     },
     try_requested: (fact, at) => void this.#tried(fact, at, undefined),
+    try_consented: (fact, at) => this.#consented(fact, at),
     missed_period_charged: (fact, at) => {
       const period = this.#named(fact);
       this.#cases.delete(Number(fact['number']));
@@ -220,7 +244,7 @@ export class Life {
       this.changes.charged(String(fact['paymentId']));
       this.lastChargeAt = at;
     },
-    change_charge_failed: () => this.changes.failed(),
+    change_charge_failed: (fact, at) => this.changes.failed(String(fact['failedFor']), at),
     change_dropped: () => this.changes.dropped(),
     items_changed: (fact, at) => this.changes.changed(fact, at, this.latest, this.#costsOfFirst()),
     change_payment_taken_back: (fact) => {
@@ -348,7 +372,8 @@ export class Life {
   ): void {
     const isPausing = together.some(({ type }) => type === 'subscription_paused');
     const continues = together.some(({ type }) => type === 'subscription_resumed');
-    const since = isPausing || rest ? period.startsAt : period.dueAt;
+    // The rest after a pause is a period at once, and is charged at its time.
+    const since = rest?.pauseEndedAt ?? (isPausing ? period.startsAt : period.dueAt);
     if (since > at) wrong(`comes at ${at}, and is due at ${since}`);
     if (this.phase !== 'running' && !continues)
       wrong(`is ${period.outcome} while the subscription is ${this.phase}`);
@@ -430,6 +455,26 @@ export class Life {
     this.lastChargeAt = at;
     const { nextTryAt: _, ...rest } = period;
     this.periods.set(number, { ...rest, charging: payment });
+  }
+
+  /** Only what waits for the payer, and has no time, gets one: within the time in which it is tried. */
+  #consented(fact: Fact, at: string): void {
+    const [until, number] = [String(fact['at']), Number(fact['number'])];
+    const what = fact['isChange'] === true ? `the change of period ${number}` : `period ${number}`;
+    const wrong = (problem: string) => this.problems.push(`${what} ${problem}, and a consent starts a try`);
+    if (this.isParked || (this.phase !== 'running' && this.phase !== 'paused')) wrong('is not to be charged');
+    if (until < at) wrong(`is to be tried at ${until}`);
+    const { pending } = this.changes;
+    const period = this.periods.get(number);
+    const ofChange = pending && { failed: pending.failed, end: pending.payableUntil };
+    const ofPeriod = period && { failed: period.failed, end: period.endsTriesAt };
+    const { failed, end = '' } = (fact['isChange'] === true ? ofChange : ofPeriod) ?? {};
+    if (!failed || !healedByConsent.has(String(failed.class))) wrong(`waits for ${String(failed?.class)}`);
+    if (until >= end) wrong(`is tried until ${end}`);
+    this.consented.push({ what, failedAt: failed?.at ?? at, until });
+    if (fact['isChange'] === true) return this.changes.triedAgain();
+    if (period?.charging !== undefined || period?.nextTryAt !== undefined) wrong('is tried in any case');
+    this.#tried(fact, until, undefined);
   }
 
   /** The charge at the bank is over, unless another try is only wanted. When the next may be made is said, or none is. */

@@ -1,6 +1,6 @@
 // Subscriptions by their logs: every period comes once, with the dates that were agreed, and is charged only while it may be.
 // Their rows say the same, and once nothing is due they sleep no longer than until the next period.
-import { groupedBy, type PeriodRow, type SubscriptionRow } from '../rows.ts';
+import { groupedBy, type EventRow, type PeriodRow, type SubscriptionRow } from '../rows.ts';
 import type { Check, Problem } from '../check.ts';
 import { instantOf, Life } from './life.ts';
 
@@ -14,18 +14,44 @@ export const subscriptions: Check = {
       books.events.filter(({ aggregate }) => aggregate === 'subscription'),
       ({ aggregate_id: id }) => id,
     );
+    const consents = consentsIn(books.events);
     const periods = groupedBy(books.periods, ({ subscription_id: id }) => id);
     return books.subscriptions.flatMap((row): Problem[] => {
       const life = new Life(logs.get(row.subscription_id) ?? []);
       const all = [
         ...life.problems,
         ...differences(life, row, periods.get(row.subscription_id) ?? []),
+        ...unexplained(life, consents),
         ...(isSettled ? oversleeps(life, row) : []),
       ];
       return all.map((problem) => [`subscription ${row.subscription_id}`, problem]);
     });
   },
 };
+
+/** When payers have agreed, by whose they are: a customer, or the invoice of a first payment. */
+function consentsIn(events: readonly EventRow[]): ReadonlyMap<string, readonly string[]> {
+  const given = events.filter(
+    ({ aggregate, facts }) =>
+      aggregate === 'series' &&
+      facts.some(({ type }) => type === 'consent_renewed' || type === 'series_started'),
+  );
+  const owned = groupedBy(given, ({ aggregate_id: id }) => id.split('.')[0] ?? '');
+  return new Map([...owned].map(([owner, all]) => [owner, all.map(({ created_at: at }) => instantOf(at))]));
+}
+
+/** A consent starts a try only if it is newer than the failure. */
+function unexplained(
+  { consented, invoices, terms }: Life,
+  consents: ReadonlyMap<string, readonly string[]>,
+): string[] {
+  if (consented.length === 0) return [];
+  const owners = [...invoices, (terms.customerId ?? '').slice(0, 23)];
+  const given = owners.flatMap((owner) => consents.get(owner) ?? []);
+  return consented
+    .filter(({ failedAt, until }) => !given.some((at) => at > failedAt && at <= until))
+    .map(({ what, failedAt }) => `${what} is tried again, and its payer agreed to nothing since ${failedAt}`);
+}
 
 function differences(
   life: Life,

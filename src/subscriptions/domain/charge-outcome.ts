@@ -46,6 +46,14 @@ export type ChargeEnding =
       readonly revokedBy?: Revocation['by'];
     };
 
+/** Who can help after a refusal that counts as a failure. */
+export const classOfRefusal = {
+  recurrentParentStale: 'configuration',
+  recurrentAmountAboveConsent: 'payerPresent',
+  recurrentStopped: 'newCard',
+  recurrentCardExpired: 'newCard',
+} as const;
+
 /** When a charge that no rule gives a time for is tried again. */
 const postponedMs = 3_600_000;
 /** When a charge that failed by a mistake of the merchant's or the operator's is tried again. */
@@ -148,12 +156,10 @@ function afterRefusal(
     case 'recurrentPeriodAlreadyCharged':
       return postponed(subscription, period, { why: code, retryAfter }, now);
     case 'recurrentParentStale':
-      return failing('configuration');
     case 'recurrentAmountAboveConsent':
-      return failing('payerPresent');
     case 'recurrentStopped':
     case 'recurrentCardExpired':
-      return failing('newCard');
+      return failing(classOfRefusal[code]);
     case 'recurrentConsentRevoked':
     case 'recurrentConsentExpired': {
       if (phase === 'ended') return failing('stopped');

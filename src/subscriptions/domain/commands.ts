@@ -446,20 +446,6 @@ export function decideTry(
   return accept([{ type: 'try_requested', number: oldest.number, by }]);
 }
 
-/** What failed is tried with a card that it was not tried with: at once, or as soon as the last guard allows another charge. */
-export function decideNewCard(subscription: Subscription, bindingId: string, now: Instant): Facts {
-  const { phase, parkedFor, open } = subscription;
-  const [oldest] = open;
-  if ((phase !== 'running' && phase !== 'paused') || parkedFor !== undefined) return [];
-  if (oldest?.declineClass === undefined || oldest.bindingId === bindingId) return [];
-  const until = latest(now, mayChargeFrom(subscription));
-  if (oldest.charging !== undefined || (oldest.nextTryAt !== undefined && oldest.nextTryAt <= until))
-    return [];
-  if (until > now) return [{ type: 'charge_postponed', number: oldest.number, why: 'newCard', until }];
-  const wished = decideTry(subscription, 'newCard');
-  return wished.ok ? wished.value : [];
-}
-
 /** The merchant charges a period that was missed. */
 export function decideChargeMissed(
   subscription: Subscription,

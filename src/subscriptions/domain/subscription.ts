@@ -79,6 +79,8 @@ export type OpenPeriod = Period & {
   /** The saved card that was charged last. */
   readonly bindingId?: string;
   readonly firstFailedAt?: Instant;
+  /** The last time. What the payer agrees to later is new. */
+  readonly failedAt?: Instant;
   readonly retries: number;
   /** How many declines of each class are counted so far. */
   readonly declines?: { readonly [Class in HealedByTime]?: number };
@@ -114,6 +116,7 @@ export type PendingChange = Change & {
   readonly charging?: string;
   /** The class of a decline, or the code of a refusal. */
   readonly failedFor?: string;
+  readonly failedAt?: Instant;
 };
 
 export type EndReason =
@@ -216,6 +219,14 @@ export type SubscriptionFact =
       readonly isUnsent?: true;
     }
   | { readonly type: 'try_requested'; readonly number: number; readonly by: 'newCard' | 'merchant' }
+  /** The payer has consented again to what failed, so it has one try. */
+  | {
+      readonly type: 'try_consented';
+      readonly number: number;
+      readonly at: Instant;
+      /** Not the period is tried, but the change that waits in it. */
+      readonly isChange?: true;
+    }
   | {
       readonly type: 'period_paid';
       readonly number: number;
@@ -278,6 +289,7 @@ const whileRunning = {
   charge_postponed: 'running',
   charge_failed: 'running',
   try_requested: 'running',
+  try_consented: 'running',
   period_paid: 'running',
   period_closed: 'running',
   payment_taken_back: 'running',
@@ -317,6 +329,7 @@ export const subscriptionLifecycle = {
     charge_postponed: 'paused',
     charge_failed: 'paused',
     try_requested: 'paused',
+    try_consented: 'paused',
     period_paid: 'paused',
     period_closed: 'paused',
     payment_taken_back: 'paused',
@@ -667,7 +680,7 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
 
 type ChangeCharge = Extract<LaterFact, { type: 'change_charge_started' | 'change_charge_failed' }>;
 
-/** It is charged once. */
+/** It is charged once, and once more for each new consent. */
 function afterChangeCharge(before: Subscription, fact: ChangeCharge, now: Instant): Subscription {
   if (!before.change) throw new Error(`Fact ${fact.type} came without a change.`);
   const { tryAt: _, charging, ...change } = before.change;
@@ -679,7 +692,7 @@ function afterChangeCharge(before: Subscription, fact: ChangeCharge, now: Instan
   }
   const sent = before.charges.filter(({ paymentId }) => paymentId !== charging);
   const charges = fact.isUnsent ? sent : before.charges;
-  return { ...before, change: { ...change, failedFor: fact.failedFor }, charges };
+  return { ...before, change: { ...change, failedFor: fact.failedFor, failedAt: now }, charges };
 }
 
 /** Credit that was given for it is taken back first where it is more than what is left. */
@@ -770,6 +783,7 @@ function afterPeriodFact(
         ...untried(period),
         ...kept(period),
         ...defined({ nextTryAt: fact.until, isUnannounced: fact.isUnannounced ?? period.isUnannounced }),
+        ...(fact.until === undefined ? { failedAt: now } : {}),
       }));
       return { ...after, charges: sentCharges(before, fact.number) };
     }
@@ -777,6 +791,8 @@ function afterPeriodFact(
       return afterFailure(before, fact, now);
     case 'try_requested':
       return withOpen(before, fact.number, (period) => ({ ...period, nextTryAt: now, isWished: true }));
+    case 'try_consented':
+      return afterConsent(before, fact);
     case 'period_paid':
       return { ...afterPayment(before, fact.number), ...defined({ parent: fact.parent }) };
     case 'period_closed':
@@ -784,6 +800,16 @@ function afterPeriodFact(
     case 'payment_taken_back':
       return afterLoss(before, fact);
   }
+}
+
+function afterConsent(
+  before: Subscription,
+  { number, at, isChange }: SubscriptionFact & { type: 'try_consented' },
+): Subscription {
+  const { change } = before;
+  if (!isChange) return withOpen(before, number, (period) => ({ ...period, nextTryAt: at, isWished: true }));
+  if (!change) throw new Error('Fact try_consented came without a change.');
+  return { ...before, change: { ...change, tryAt: at } };
 }
 
 function afterMissed(
@@ -919,7 +945,7 @@ function failed(
   policy: DunningPolicy | undefined,
   now: Instant,
 ): OpenPeriod {
-  const after = { ...untried(period), declineClass, ...defined({ nextTryAt, givesUpAt }) };
+  const after = { ...untried(period), failedAt: now, declineClass, ...defined({ nextTryAt, givesUpAt }) };
   if (declineClass === 'configuration') return after;
   const { firstFailedAt, retries } = caseAfter(period, declineClass, now);
   const { declines } = period;

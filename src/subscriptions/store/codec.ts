@@ -179,6 +179,7 @@ const openPeriod: Codec<OpenPeriod> = object({
   charging: optional(text),
   bindingId: optional(text),
   firstFailedAt: optional(instant),
+  failedAt: optional(instant),
   retries: wholeNumber,
   declines: optional(
     object<NonNullable<OpenPeriod['declines']>>({
@@ -211,6 +212,7 @@ const pendingChange: Codec<PendingChange> = object({
   tryAt: optional(instant),
   charging: optional(text),
   failedFor: optional(text),
+  failedAt: optional(instant),
 });
 
 export const endReason = oneOf(
@@ -322,6 +324,7 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
     isUnsent: optional(oneOf(true)),
   },
   try_requested: { number: wholeNumber, by: oneOf('newCard', 'merchant') },
+  try_consented: { number: wholeNumber, at: instant, isChange: optional(oneOf(true)) },
   period_paid: {
     number: wholeNumber,
     by: oneOf('charge', 'payer', 'elsewhere'),

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Merchant } from '../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import { consentLinkWorld } from '../../support/worlds/consent-links.ts';
 import { connectionBreaks, insufficientFunds } from '../../support/worlds/recurring.ts';
 import {
   subscriptionsUrl,
@@ -93,6 +94,43 @@ describe('a new card', () => {
     expect(await get()).toMatchObject({ status: 'active' });
     await daysLater(by, 32);
     expect(await triesOf(2)).toEqual(['captured']);
+  });
+});
+
+describe('a new consent for the same card', () => {
+  /** Approved for the payer. Without them their bank asks for them, again and again. */
+  const asksForPayer = '4000000000119992';
+
+  async function agrees({ by, customer }: Awaited<ReturnType<typeof started>>) {
+    const path = `/v2/processing/customers/${customer.id}/recurring`;
+    const { seriesID } = (await subscriptions.call(by, 'GET', path)).body;
+    const consent = consentLinkWorld({ ...world, merchant: by });
+    expect((await consent.agree(await consent.made(seriesID))).status).toBe(200);
+    await subscriptions.settle();
+  }
+
+  test('starts one try on the first day that the rules allow', async () => {
+    const subscription = await started(asksForPayer);
+    const { by, get, triesOf } = subscription;
+    expect(await get()).toMatchObject({ status: 'pastDue', openPeriods: [{ declineClass: 'payerPresent' }] });
+    await daysLater(by, 3);
+    expect(await triesOf(1)).toEqual(['failed']);
+    await agrees(subscription);
+    expect(await triesOf(1)).toEqual(['failed', 'failed']);
+    await daysLater(by, 10);
+    expect(await triesOf(1)).toEqual(['failed', 'failed']);
+    const [{ declineClass, nextTryAt }] = (await get()).openPeriods;
+    expect([declineClass, nextTryAt]).toEqual(['payerPresent', undefined]);
+  });
+
+  test('and a binding of that card are one try', async () => {
+    const subscription = await started(asksForPayer);
+    const { by, bind, triesOf } = subscription;
+    await daysLater(by, 3);
+    await bind(asksForPayer);
+    expect(await triesOf(1)).toEqual(['failed', 'failed']);
+    await daysLater(by, 10);
+    expect(await triesOf(1)).toEqual(['failed', 'failed']);
   });
 });
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import type { Merchant } from '../../support/service/test-service.ts';
+import { consentLinkWorld } from '../../support/worlds/consent-links.ts';
 import { insufficientFunds } from '../../support/worlds/recurring.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import {
@@ -245,6 +246,22 @@ describe('later', () => {
     await daysLater(40, by);
     const [, , third] = await periods();
     expect(third).toMatchObject({ number: 3, outcome: 'paid', amount: 60_000 });
+  });
+
+  test('a payer who agrees to the price of a refused period by a link is charged for it at once', async () => {
+    const { by, invoiceId, act, pay, get, periods, payments } = await created();
+    await pay();
+    const amount = 60_000;
+    await act('change', { items: [{ product: 'Tea', price: amount }], when: 'nextPeriod' });
+    await daysLater(32, by);
+    expect(await get()).toMatchObject({ status: 'pastDue', openPeriods: [{ declineClass: 'payerPresent' }] });
+    const consent = consentLinkWorld({ ...world, merchant: by });
+    const terms = { schedule: 'P1M', amountRule: { kind: 'fixed', amount } };
+    expect((await consent.agree(await consent.made(`${invoiceId}.1`, { terms }))).status).toBe(200);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+    const [, second] = await periods();
+    expect(await payments(second.invoiceID)).toMatchObject([{ status: 'captured', amount }]);
   });
 
   test('a payer who pays for a dearer change agrees to its price, and the next period is charged', async () => {

@@ -324,9 +324,8 @@ describe('new terms', () => {
     const shown = await page.open(`${link}?locale=en`);
     expect(shown.acts).toEqual(['agree', 'newCard', 'pause', 'end']);
     const html = shown.html.replaceAll('\u00a0', ' ');
-    expect(html).toContain(
-      'If you agree, the next period is charged as planned. An amount that was refused before is not charged automatically:',
-    );
+    expect(html).toContain('If you agree, the next period is charged as planned.</p>');
+    expect(html).not.toContain('what was refused');
     expect(html).toContain('<dt>Until now</dt><dd>RUB 499.00</dd><dt>New</dt><dd>RUB 799.00</dd>');
     const to = await page.does(link, 'agree');
     const { searchParams } = new URL(to, 'http://payer');
@@ -347,32 +346,80 @@ describe('new terms', () => {
     ]);
   });
 
-  test('of a dearer change that the saved card may not pay wait for the payer', async () => {
+  test('of a dearer change that the saved card may not pay are charged once the payer agrees', async () => {
     const { by, id, link, consent, get } = await agreedTo(49_900);
     await act(by, id, 'change', { items: tea(199_900), when: 'now', credit: 'none' });
     await subscriptions.settle();
     expect(await get()).toMatchObject({ pendingChange: { failedFor: 'recurrentAmountAboveConsent' } });
+    await daysLater(by, 1);
+    const shown = await page.open(`${link}?locale=en`);
+    expect(shown.html).toContain('If you agree, what was refused is charged at once.');
     const to = await page.does(link, 'agree');
     expect((await consent.agree(linkIn(to))).status).toBe(200);
     await subscriptions.settle();
-    // There is no Pay for it: the merchant sends the payer to the checkout of its invoice.
+    const paid = await get();
+    expect(paid).toMatchObject({ status: 'active', items: tea(199_900) });
+    expect(paid.pendingChange).toBeUndefined();
+    await daysLater(by, 2);
     expect((await page.open(link)).acts).toEqual(['newCard', 'pause', 'end']);
-    expect(await get()).toMatchObject({ pendingChange: { failedFor: 'recurrentAmountAboveConsent' } });
   });
 
-  test('start no charge of a refused period: the payer can pay it, and the merchant can try again', async () => {
+  test('of a period that was refused are charged once the payer agrees, by the page or by another link', async () => {
     const { by, id, consent, get } = await agreedTo(49_900);
+    const triesOf = async (number: number) => {
+      const { invoiceID } = (await subscriptions.periods(by, id))[number - 1];
+      return (await subscriptions.payments(by, invoiceID)).map(({ status }) => status);
+    };
     await act(by, id, 'change', { items: tea(79_900) });
     await daysLater(by, 32);
-    expect(await get()).toMatchObject({ status: 'pastDue' });
+    expect(await get()).toMatchObject({
+      status: 'pastDue',
+      openPeriods: [{ number: 2, declineClass: 'payerPresent', isCharging: false }],
+    });
+    expect(await triesOf(2)).toEqual([]);
+    const link = await page.linkTo(by, id);
+    const shown = await page.open(`${link}?locale=en`);
+    expect(shown.html).toContain('If you agree, what was refused is charged at once.');
+    expect((await consent.agree(linkIn(await page.does(link, 'agree')))).status).toBe(200);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+    expect(await triesOf(2)).toEqual(['captured']);
+    await act(by, id, 'change', { items: tea(99_900) });
+    await daysLater(by, 31);
+    expect(await get()).toMatchObject({ status: 'pastDue', openPeriods: [{ number: 3 }] });
+    const again = await page.linkTo(by, id);
+    expect((await consent.agree(linkIn(await page.does(again, 'agree')))).status).toBe(200);
+    await subscriptions.settle();
+    expect(await triesOf(3)).toEqual(['captured']);
+  });
+
+  test('charge what was refused of each subscription that shares the card', async () => {
+    const { by, customer, id, consent, get } = await agreedTo(49_900);
+    const other = (await subscriptions.create(by, customer.id, { items: tea(30_000) })).body.id;
+    await subscriptions.settle();
+    await act(by, id, 'change', { items: tea(79_900) });
+    await act(by, other, 'change', { items: tea(69_900), when: 'nextPeriod' });
+    await daysLater(by, 32);
+    const both = async () => [(await get()).status, (await subscriptions.get(by, other)).status];
+    expect(await both()).toEqual(['pastDue', 'pastDue']);
     const link = await page.linkTo(by, id);
     expect((await consent.agree(linkIn(await page.does(link, 'agree')))).status).toBe(200);
     await subscriptions.settle();
-    expect((await page.open(link)).acts).toEqual(['pay', 'newCard', 'pause', 'end']);
-    expect(await get()).toMatchObject({ status: 'pastDue' });
-    await act(by, id, 'periods/2/charge', {});
+    expect(await both()).toEqual(['active', 'active']);
+  });
+
+  test('charge nothing that was given up: the payer can pay it', async () => {
+    const { by, id, consent, get } = await agreedTo(49_900, { ifUnpaid: 'unpaid' });
+    await act(by, id, 'change', { items: tea(79_900) });
+    await daysLater(by, 58);
+    expect(await get()).toMatchObject({ status: 'unpaid' });
+    const link = await page.linkTo(by, id);
+    const shown = await page.open(`${link}?locale=en`);
+    expect(shown.html).toContain('What is unpaid is not charged automatically.');
+    expect((await consent.agree(linkIn(await page.does(link, 'agree')))).status).toBe(200);
     await subscriptions.settle();
-    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+    expect(await get()).toMatchObject({ status: 'unpaid' });
+    expect((await page.open(link)).acts).toEqual(['pay', 'newCard', 'end']);
   });
 
   test('have one page, however often they are asked for, and another one when they change', async () => {

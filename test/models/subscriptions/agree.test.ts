@@ -65,6 +65,7 @@ describe('a service is found that', () => {
     'takeBack',
     'payerPays',
     'newCard',
+    'consent',
     'forgive',
   ])('forgets %s', (does) => {
     expect(faultOf(without(does))).toBeDefined();

@@ -89,7 +89,7 @@ test('a period that a pause ends in has its row at once, and its charge at the h
   );
 });
 
-const some = Array.from({ length: 30 }, (_, life) => keptOf(planFrom(firstLife + life)));
+const some = Array.from({ length: 90 }, (_, life) => keptOf(planFrom(firstLife + life)));
 
 test.each<[string, (kept: Kept) => Kept, RegExp]>([
   [
@@ -202,6 +202,25 @@ test.each<[string, (kept: Kept) => Kept, RegExp]>([
     /its credit is/,
   ],
   ['a change that is dropped twice', twice('change_dropped'), /that does not wait/],
+  [
+    'a try after a consent that came before the failure',
+    (kept) => ({ ...kept, consents: kept.consents.map(() => '2026-01-01T00:00:00.000000Z') }),
+    /its payer agreed to nothing since/,
+  ],
+  ['two tries for one consent', twice('try_consented'), /is tried in any case|that has not failed/],
+  [
+    'a try for a consent after the end of all tries',
+    instead('try_consented', (one) => [{ ...one, at: '2031-01-01T00:00:00.000000Z' }]),
+    /is tried until/,
+  ],
+  [
+    'a try for a consent that heals nothing',
+    (kept) =>
+      instead('change_charge_failed', (one) => [{ ...one, failedFor: 'funds' }])(
+        instead('charge_failed', (one) => [{ ...one, declineClass: 'funds' }])(kept),
+      ),
+    /(?=[^]*the change of period \d+ waits for funds)(?=[^]*^period \d+ waits for funds)/m,
+  ],
   [
     'a second invoice',
     ({ row, ...kept }) => ({ ...kept, row: { ...row, invoices: [...row.invoices, 'other'] } }),

@@ -2,6 +2,7 @@
 import type { Seen } from '../../../simulation/checks/check.ts';
 import type { EventRow, Fact, SubscriptionRow } from '../../../simulation/checks/rows.ts';
 import { subscriptions } from '../../../simulation/checks/subscriptions/subscriptions.ts';
+import { instantAt } from '../../../src/clock.ts';
 import { nextAction } from '../../../src/subscriptions/domain/subscription.ts';
 import type { Plan } from './plan.ts';
 import { lifeOf } from './service.ts';
@@ -11,6 +12,8 @@ export type Kept = {
   times: string[];
   row: SubscriptionRow;
   periods: Record<string, unknown>[];
+  /** When the payer agreed again. */
+  consents: string[];
 };
 
 function plain(value: unknown): unknown {
@@ -34,16 +37,28 @@ export function keptOf(plan: Plan): Kept {
       wake_at: nextAction(subscription)?.at ?? null,
       stuck_at: null,
     },
+    consents: plan.acts.flatMap(({ does, at }) => (does === 'consent' ? instantAt(at / 1_000) : [])),
     periods: [...rows.values()].map(({ number, outcome }) => ({ subscription_id: 'S', number, outcome })),
   };
   return plain(kept) as Kept;
 }
 
-export function problemsOf({ facts, times, row, periods }: Kept): string[] {
-  const events = facts.map((of, place): EventRow => {
+export function problemsOf({ facts, times, row, periods, consents }: Kept): string[] {
+  const given = consents.map((at): EventRow => {
+    const numbers = { sequence: 1, transaction: 0, part: 0 };
+    return {
+      aggregate_id: 'C.1',
+      aggregate: 'series',
+      created_at: at,
+      facts: [{ type: 'consent_renewed' }],
+      ...numbers,
+    };
+  });
+  const own = facts.map((of, place): EventRow => {
     const numbers = { sequence: place + 1, transaction: place, part: place };
     return { aggregate_id: 'S', aggregate: 'subscription', created_at: times[place]!, facts: of, ...numbers };
   });
+  const events = [...given, ...own];
   const seen = { books: { events, periods, subscriptions: [row] }, isSettled: true };
   return subscriptions.find(seen as unknown as Seen).map(([, problem]) => problem);
 }

@@ -17,6 +17,8 @@ export type Answer =
 export type Act = { at: Micros } & (
   | { does: 'pause'; resumesAt?: Micros; forgives: boolean }
   | { does: 'resume' | 'cancelNow' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
+  /** Again. A change that waits for that is then captured. */
+  | { does: 'consent' }
   | { does: 'zone'; zone: string }
   | { does: 'priceNext'; price: number }
   | {
@@ -25,7 +27,7 @@ export type Act = { at: Micros } & (
       /** Whatever it is, only when it is dearer. */
       when: 'now' | 'auto';
       credit: 'unused' | 'none';
-      answer: 'captured' | 'funds' | 'unsent' | 'atBank';
+      answer: 'captured' | 'funds' | 'newCard' | 'unsent' | 'atBank';
     }
   /** The bank, after a while. */
   | { does: 'bankAnswers'; isCaptured: boolean }
@@ -252,6 +254,7 @@ function changeEndings(at: Micros, { random, pick }: Pick<Drawing, 'random' | 'p
     { at: at + after(), does: 'payerPaysChange' },
     { at: at + after(), does: 'payerPaysChange' },
     { at: at + after(), does: 'takeBack' },
+    { at: at + after(), does: 'consent' },
   );
   return [{ at: at + after(), does: 'bankAnswers', isCaptured: pick(true, true, false) }, ending];
 }
@@ -279,6 +282,8 @@ function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
     'uncancel',
     'payerPays',
     'newCard',
+    'consent',
+    'consent',
     'forgive',
     'zone',
     'zone',
@@ -300,7 +305,7 @@ function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
     case 'priceNext':
       return { at, does, price: 1 + random(20_000) };
     case 'priceNow': {
-      const answer = pick('captured', 'captured', 'funds', 'unsent', 'atBank');
+      const answer = pick('captured', 'captured', 'funds', 'newCard', 'unsent', 'atBank');
       const when = pick('now', 'now', 'auto');
       return { at, does, price: 1 + random(20_000), when, credit: pick('unused', 'unused', 'none'), answer };
     }

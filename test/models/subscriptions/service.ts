@@ -20,6 +20,7 @@ import {
   decideUncancel,
   decideZone,
 } from '../../../src/subscriptions/domain/commands.ts';
+import { decideConsentRenewed } from '../../../src/subscriptions/domain/dunning/try-again.ts';
 import {
   nextAction,
   type Subscription,
@@ -159,8 +160,10 @@ function perform(life: Life, act: Act): void {
   const facts = factsOf(subscription, act, now);
   if (act.does === 'priceNow' && facts.some(({ type }) => type === 'change_started'))
     life.answerToChange = act.answer === 'atBank' ? undefined : endingOf(act.answer, now);
+  if (facts.some((fact) => fact.type === 'try_consented' && fact.isChange))
+    life.answerToChange = { outcome: 'captured' };
   life.take(facts, now);
-  if (act.does === 'newCard' || act.does === 'priceNow') wakeAt(life, now);
+  if (['newCard', 'consent', 'priceNow'].includes(act.does)) wakeAt(life, now);
 }
 
 function factsOf(subscription: Subscription, act: Act, now: Instant): readonly SubscriptionFact[] {
@@ -186,6 +189,8 @@ function factsOf(subscription: Subscription, act: Act, now: Instant): readonly S
       return decidePaid(subscription, oldest, 'payer', now);
     case 'newCard':
       return factsIn(decideTry(subscription, 'newCard'));
+    case 'consent':
+      return decideConsentRenewed(subscription, now, now);
     case 'forgive':
       return oldest === 0 ? [] : factsIn(decideForgive(subscription, oldest, now));
     case 'zone':

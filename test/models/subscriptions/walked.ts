@@ -15,6 +15,8 @@ type Unpaid = {
   isKnownFailed: boolean;
   /** The merchant or a new card asked for the next try. */
   isWished?: boolean;
+  /** Only they can help after its last failure. */
+  needsPayer?: boolean;
 };
 type PriceChange = { number: number; price: number; difference: number; fromBalance: number };
 /** It waits for money: from the saved card, which is charged once, and then from the payer. */
@@ -361,6 +363,7 @@ class Walk {
 
   failed(open: Unpaid, answer: Answer, now: Micros): void {
     open.isKnownFailed = true;
+    open.needsPayer = answer === 'newCard';
     if (answer === 'stopCharge') {
       this.drop(open, 'unpaid');
       this.revive(now);
@@ -521,6 +524,10 @@ class Walk {
         }
         this.settle(act.at);
         return;
+      case 'consent':
+        this.consent(act.at);
+        this.settle(act.at);
+        return;
       case 'forgive':
         if (!oldest) return;
         this.drop(oldest, 'forgiven');
@@ -549,6 +556,23 @@ class Walk {
       case 'takeBack':
         if (!this.change) this.laterPrice = undefined;
         else if (!this.change.isAtBank) this.dropChange();
+    }
+  }
+
+  /** What waits for the payer alone has one try, unless that would be after its end. */
+  consent(now: Micros): void {
+    if (this.phase !== 'running' && this.phase !== 'paused') return;
+    const [oldest] = this.unpaid;
+    const { change } = this;
+    const at = Math.max(now, (this.reached.at(-2)?.at ?? -Infinity) + dayLong);
+    if (oldest) {
+      if (!oldest.needsPayer || oldest.tryAt !== undefined || at >= (oldest.giveUpAt ?? 0)) return;
+      oldest.tryAt = at;
+      oldest.isWished = true;
+    } else if (this.phase === 'running' && change?.answer === 'newCard') {
+      if (change.tryAt !== undefined || at >= change.payableUntil) return;
+      change.answer = 'captured';
+      change.tryAt = at;
     }
   }
 

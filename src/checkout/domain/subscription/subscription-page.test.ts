@@ -301,6 +301,49 @@ test.each(Object.entries(hints))('below its buttons: %s', (_, [subscription, exp
   expect(subscriptionParts(shownOf(subscription, at), 'ru').content).not.toMatch(/\.\.|\{/);
 });
 
+/** What the payer is asked to agree to covers what was refused. */
+const needsPayer = { outcome: 'failed', declineClass: 'payerPresent' } as const;
+const aboveConsent = { outcome: 'refused', code: 'recurrentAmountAboveConsent' } as const;
+const failing = (subscription: Subscription, how: typeof needsPayer | typeof aboveConsent) =>
+  after(subscription, decideChargeEnded(subscription, { number: 1, paymentId }, how, now));
+const refused = failing(charging, aboveConsent);
+const declinedTwice = (() => {
+  const again = after(failing(charging, needsPayer), valueOf(decideTry(refused, 'merchant')));
+  return failing(woken(again), needsPayer);
+})();
+const unpaidOnConsent = after(refused, givingUp(refused, 1, 'unpaid'));
+const change = { period: 1, items: terms.items, creditMinor: 0n, chargeMinor: 500n, fromBalanceMinor: 0n };
+const changing = after(active, [
+  { type: 'change_started', change: { ...change, invoiceId, payableUntil: laterBy(now, 86_400_000) } },
+  { type: 'change_charge_started', paymentId },
+  { type: 'change_charge_failed', failedFor: 'recurrentAmountAboveConsent', isUnsent: true },
+]);
+
+test.each<[string, Subscription, string | undefined]>([
+  ['nothing was refused', active, undefined],
+  ['a period was refused', refused, 'If you agree, what was refused is charged at once.'],
+  [
+    'a period was declined twice today',
+    declinedTwice,
+    'If you agree, what was refused is charged on March 11, 2027.',
+  ],
+  ['a change was refused', changing, 'If you agree, what was refused is charged at once.'],
+  ['a retry is planned', pastDue, undefined],
+  [
+    'the tries are over',
+    unpaidOnConsent,
+    'What is unpaid is not charged automatically. Pay that with the button below.',
+  ],
+  ['it is on hold', parked(refused), undefined],
+])('below the new terms, if %s', (_, subscription, hint) => {
+  const mayAgree = { ...may, agree: true };
+  const shown = { ...shownOf(subscription), may: mayAgree, acts: actsOf(subscription, mayAgree, now) };
+  const { content } = subscriptionParts(shown, 'en');
+  expect(/<p id="agree-hint" class="hint">([^<]*)</.exec(plain(content))?.[1]).toBe(hint);
+  expect(content).toContain('value="agree"');
+  expect(subscriptionParts(shown, 'ru').content).not.toMatch(/\.\.|\{/);
+});
+
 test('the first payment has its own price, and a subscription that was moved here no period yet', () => {
   expect(plain(subscriptionParts(shownOf(unstarted), 'en').content)).toContain('>Pay RUB 300.00<');
   const content = plain(subscriptionParts(shownOf(imported), 'en').content);

@@ -198,7 +198,13 @@ export function decideChangeEnded(
   ];
 }
 
-function withoutCharge({ tryAt: _, charging: __, failedFor: ___, ...change }: PendingChange): Change {
+function withoutCharge({
+  tryAt: _,
+  charging: __,
+  failedFor: ___,
+  failedAt: ____,
+  ...change
+}: PendingChange): Change {
   return change;
 }
 
