@@ -1,7 +1,7 @@
 // What the views are made of.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { exactTimeText, durationText, amountText, timeText, timeZone } from '../formats.ts';
+import { exactTimeText, durationText, amountText, timeText, timeZone, type Minor } from '../formats.ts';
 import { addressOf, type Filters } from '../place.ts';
 import type { Loaded, Problem } from '../read.ts';
 import { fill, say } from '../words/words.ts';
@@ -55,7 +55,7 @@ export function Time({ at }: { readonly at: string }) {
   );
 }
 
-export function Amount({ minor, currency }: { readonly minor: number; readonly currency: string }) {
+export function Amount({ minor, currency }: { readonly minor: Minor; readonly currency: string }) {
   return <span class="amount">{amountText(minor, currency)}</span>;
 }
 

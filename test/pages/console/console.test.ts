@@ -255,6 +255,30 @@ describeInBrowser('the console', () => {
     await page.getByText('No payment in these days.').waitFor();
   });
 
+  test('shows every digit of a sum, whatever its size', async () => {
+    await world.service.testDatabase.database.withClient((client) =>
+      client.query(
+        `insert into search_sum
+         select $1, 'TEST', timestamptz '2021-01-31T12:00Z', 'payment', 'RUB', 'captured', attempt, 'visa', '', '', '', minor, 1
+         from (values (0, 9007199254740992), (1, 1)) as sum (attempt, minor)`,
+        [world.merchant.partyId],
+      ),
+    );
+    await show('/today?days=7&until=2021-02-01');
+    const numbers = (await page.locator('.numbers').innerText()).replaceAll('\u00a0', ' ');
+    expect(numbers).toMatch(/Captured\s+90,071,992,547,409\.93 RUB/);
+    await page.locator('.plot summary').first().click();
+    const table = page.getByRole('table', { name: 'Payments over time' });
+    expect(await table.innerText()).toContain('90,071,992,547,409.93');
+    await page.getByRole('button', { name: 'Русский' }).click();
+    await expectHeading('Сегодня');
+    expect((await page.locator('.numbers').innerText()).replaceAll('\u00a0', ' ')).toContain(
+      '90 071 992 547 409,93 RUB',
+    );
+    await page.getByRole('button', { name: 'English' }).click();
+    expect(await obstacles(page, { sizes })).toEqual([]);
+  });
+
   test.each([
     ['0002', 'last four digits', 1],
     ['eve@example.com', 'e-mail', 1],
