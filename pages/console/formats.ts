@@ -1,9 +1,7 @@
 // Amounts and times as a person reads them.
 import { decimalsOf, type Currency } from '../../src/money.ts';
+import type { Minor } from './minor.ts';
 import { locale } from './words/words.ts';
-
-/** In minor units. A sum with more digits than a number of JavaScript is sent as a text. */
-export type Minor = number | string | bigint;
 
 /** With its currency, because no two are ever added. */
 export function amountText(minor: Minor, currency: string): string {

@@ -1,5 +1,5 @@
 // The figures of Today, worked out from the sums of the API. Pure.
-import type { Minor } from '../formats.ts';
+import type { Minor } from '../minor.ts';
 
 type OffsetCounts = readonly { readonly offset: number; readonly count: number }[];
 export type SplitCounts = {

@@ -1,6 +1,7 @@
 // The first page: what came in, how much was approved, why the rest was declined, and how retries went.
 import type { Instant } from '../../../src/clock.ts';
-import { amountText, countText, dateTimeText, percentText, type Minor } from '../formats.ts';
+import { amountText, countText, dateTimeText, percentText } from '../formats.ts';
+import type { Minor } from '../minor.ts';
 import { addressOf, filter, place } from '../place.ts';
 import { read, useLoad, useShops, type Loaded, type SessionFacts, type Shop } from '../read.ts';
 import { Empty, Facts, Heading, Table, Whole, type Column } from '../views/parts.tsx';

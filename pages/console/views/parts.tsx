@@ -1,7 +1,8 @@
 // What the views are made of.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { exactTimeText, durationText, amountText, timeText, timeZone, type Minor } from '../formats.ts';
+import { exactTimeText, durationText, amountText, timeText, timeZone } from '../formats.ts';
+import type { Minor } from '../minor.ts';
 import { addressOf, type Filters } from '../place.ts';
 import type { Loaded, Problem } from '../read.ts';
 import { fill, say } from '../words/words.ts';
@@ -186,7 +187,7 @@ export function Timeline({ items }: { readonly items: readonly TimelineItem[] })
             </time>{' '}
             <span class="kind">{say().timeline[item.kind] ?? item.kind}</span>
           </p>
-          <p lang="en">{item.text}</p>
+          <p>{item.text}</p>
           <p class="soft">
             {[
               item.amount !== undefined && item.currency && amountText(item.amount, item.currency),

@@ -96,16 +96,8 @@ function Why({
     <section class="why-box">
       <h2>{words.why}</h2>
       <p>{whyOf(payment)}</p>
-      {said && (
-        <p class="soft" lang="en">
-          {said.text}
-        </p>
-      )}
-      {next && (
-        <p class="soft" lang="en">
-          {next.text}
-        </p>
-      )}
+      {said && <p class="soft">{said.text}</p>}
+      {next && <p class="soft">{next.text}</p>}
     </section>
   );
 }

@@ -343,6 +343,22 @@ describeInBrowser('the console', () => {
     await expectHeading('Payouts');
   });
 
+  test.each(['payment', 'declined', 'payout', 'series'] as const)(
+    'says in Russian what happened: %s',
+    async (name) => {
+      await show(paths[name]);
+      await page.getByRole('button', { name: 'Русский' }).click();
+      await expect.poll(() => page.locator('h2').allInnerTexts()).toContain('Что произошло');
+      await expect.poll(() => page.locator('.timeline li').count()).toBeGreaterThan(2);
+      for (const text of await page.locator('.timeline li > p:nth-child(2)').allInnerTexts())
+        expect(text).toMatch(/[а-я]/);
+      for (const text of await page.locator('.why-box p').allInnerTexts()) expect(text).toMatch(/[а-я]/);
+      expect(await page.locator('[lang=en]').count()).toBe(0);
+      await page.getByRole('button', { name: 'English' }).click();
+      await expect.poll(() => page.locator('.timeline').innerText()).not.toMatch(/[а-я]/);
+    },
+  );
+
   test('shows an operator the pages of the merchant they choose', async () => {
     await show('/payments?party=NONE');
     await expectHeading('Which merchant?');
