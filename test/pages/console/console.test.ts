@@ -5,14 +5,13 @@ import { insertShop } from '../../../src/merchants/store/parties.ts';
 import { describeInBrowser } from '../../support/processes/browser.ts';
 import { makeWebhook } from '../../support/receivers/webhooks.ts';
 import { startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/checkout-world.ts';
+import { unknownPayout } from '../../support/worlds/unknown-payout.ts';
 import { recurringWorld } from '../../support/worlds/recurring.ts';
 import { narrowPhone, obstacles } from '../accessibility/obstacles.ts';
 
 const visa = '4242424242424242';
 const emptyCard = '4000000000000002';
 const hostile = '<img src=x onerror="document.title=1">\u202egnp.exe';
-/** The bank never knows its outcome. */
-const unknownPayout = 99_916;
 const maxBytes = 60 * 1024;
 const sizes = [narrowPhone, { width: 360, height: 740 }, { width: 768, height: 1024 }];
 
@@ -58,35 +57,6 @@ describeInBrowser('the console', () => {
     await world.service.jobs.whenIdle();
     return made.id;
   }
-  async function payout(amount: number): Promise<string> {
-    const { service, merchant } = world;
-    const { id: identity } = await call('/wallet/v0/identities', {
-      name: 'Ada',
-      provider: 'test',
-      class: 'person',
-    });
-    const { id: wallet } = await call('/wallet/v0/wallets', { name: 'Payouts', identity, currency: 'RUB' });
-    const card = { type: 'BankCard', cardNumber: visa, expDate: '12/40', cardHolder: 'ADA' };
-    const { token } = await call('/payres/v0/bank-cards', card);
-    const resource = { type: 'BankCardDestinationResource', token };
-    const { id: destination } = await call('/wallet/v0/destinations', {
-      name: 'Card',
-      identity,
-      currency: 'RUB',
-      resource,
-    });
-    await service.jobs.whenIdle();
-    const { id } = await call('/wallet/v0/withdrawals', {
-      wallet,
-      destination,
-      body: { amount, currency: 'RUB' },
-    });
-    await service.jobs.whenIdle();
-    expect(
-      (await service.call('GET', `/wallet/v0/withdrawals/${id}`, { token: merchant.apiKey })).body.status,
-    ).toBe('Pending');
-    return id;
-  }
   async function trade() {
     const { service, merchant } = world;
     const webhook = await makeWebhook(service, merchant);
@@ -101,7 +71,7 @@ describeInBrowser('the console', () => {
       currency: 'RUB',
       reason: hostile,
     });
-    const withdrawal = await payout(unknownPayout);
+    const withdrawal = await unknownPayout(world);
     service.webhooks.wake();
     await service.webhooks.whenIdle();
     await service.jobs.whenIdle();
