@@ -66,7 +66,7 @@ function OfShops({ shops }: { readonly shops: readonly Shop[] }) {
   const chosen = { currency, shops: one ? [one] : shops.filter((shop) => shop.currency === currency) };
   const wanted = JSON.stringify([currency, one?.id, days, until, place.value.query['party']]);
   const figures = useLoad(wanted, () => loadFigures(chosen, { days, until }));
-  if (!first) return <Empty text={say().none} />;
+  if (!first) return <Empty text={say().noShop} help={say().noShopHelp} />;
   return (
     <>
       <Form
@@ -247,10 +247,11 @@ function Numbers({ figures }: { readonly figures: Figures }) {
   );
 }
 
+/** A sum may be wider than its place on a phone: its currency then stands below. */
 function Number({ of, more }: { readonly of: string; readonly more?: string | undefined }) {
   return (
     <>
-      <span class="amount">{of}</span>
+      <span class="amount">{of.replace(/\u00a0(?=\p{L}+$)/u, ' ')}</span>
       {more !== undefined && <span class="soft more">{more}</span>}
     </>
   );

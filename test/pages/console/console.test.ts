@@ -341,6 +341,24 @@ describeInBrowser('the console', () => {
     expect(new URL(page.url()).search).toBe(`?party=${world.merchant.partyId}`);
   });
 
+  test('says on each page of a new merchant what fills it', async () => {
+    const { partyId: empty } = await world.createMerchant();
+    for (const [path, help] of [
+      ['/today', 'it appears here within a second'],
+      ['/payments', 'buy something in the demo shop'],
+      ['/payments?q=none', 'An ID is case-sensitive'],
+      ['/payouts', 'when your server creates a withdrawal'],
+      ['/webhooks', 'POST /v2/processing/webhooks'],
+      ['/series', 'makeRecurrent'],
+    ] as const) {
+      const { pathname, search: query } = new URL(path, world.address);
+      await show(`${pathname}${query === '' ? '?' : `${query}&`}party=${empty}`);
+      expect(await page.locator('.empty').first().innerText()).toContain(help);
+    }
+    await show('/jobs');
+    expect(await page.locator('.empty').first().innerText()).toContain('if it needs you');
+  });
+
   test('says what is not found', async () => {
     await show('/payments/none/1');
     await page.getByText('Not found.').first().waitFor();

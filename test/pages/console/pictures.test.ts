@@ -90,17 +90,18 @@ describeInBrowser('the pictures of the console', () => {
   });
 
   test.each([
-    ['charged-twice', () => '/payments?q=ada@example.com', '.searched', 360],
-    ['declined', () => `/payments/${paths.declined}/1`, '.why-box', 700],
-    ['refund', () => `/payments/${paths.refunded}/1`, '.timeline', 700],
-    ['payout', () => `/payouts/${paths.payout}`, '.timeline', 480],
-    ['webhook', () => `/payments/${paths.refunded}/1`, '[data-kind=webhook]', 480],
+    ['charged-twice', () => '/payments?q=ada@example.com', 'tbody', 520],
+    ['declined', () => `/payments/${paths.declined}/1`, '.why-box', 560],
+    ['refund', () => `/payments/${paths.refunded}/1`, '.timeline', 520],
+    ['payout', () => `/payouts/${paths.payout}`, '[data-kind=nextAttempt]', 740],
+    ['webhook', () => `/payments/${paths.refunded}/1`, '[data-kind=webhook]', 440],
   ] as const)('show the answer to a question: %s', async (name, path, shown, height) => {
     const page = await world.open(`${world.address}/console${path()}`);
     await page.locator(shown).first().waitFor();
     await expect.poll(() => page.getByText('Loading…').count()).toBe(0);
     await page.setViewportSize({ width: 1_000, height });
-    if (name === 'webhook') await page.locator(shown).last().scrollIntoViewIfNeeded();
+    if (height === 440)
+      await page.evaluate(`document.querySelector('${shown}').scrollIntoView({ block: 'center' })`);
     const bytes = await take(page, `console-${name}.webp`, { width: 1_000, height, look: 'light' });
     expect(bytes).toBeGreaterThan(5_000);
   });
