@@ -1,15 +1,19 @@
 // Amounts and times as a person reads them.
 import { decimalsOf, type Currency } from '../../src/money.ts';
+import type { Minor } from './minor.ts';
 import { locale } from './words/words.ts';
 
 /** With its currency, because no two are ever added. */
-export function amountText(minor: number, currency: string): string {
+export function amountText(minor: Minor, currency: string): string {
   const digits = decimalsOf(currency as Currency);
-  const number = (minor / 10 ** digits).toLocaleString(locale.value, {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
-  return `${number}\u00a0${currency}`;
+  const all = BigInt(minor);
+  const written = String(all < 0n ? -all : all).padStart(digits + 1, '0');
+  const whole = BigInt(written.slice(0, written.length - digits));
+  const number = new Intl.NumberFormat(locale.value, { minimumFractionDigits: digits })
+    .formatToParts(whole)
+    .map(({ type, value }) => (type === 'fraction' ? written.slice(-digits) : value))
+    .join('');
+  return `${all < 0n ? '-' : ''}${number}\u00a0${currency}`;
 }
 
 export function timeText(at: string): string {

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { apiAddressOf, place, type Filters } from './place.ts';
+import { locale } from './words/words.ts';
 
 export type Problem = { readonly code: string };
 export type Loaded<T> =
@@ -34,7 +35,10 @@ export async function send<T>(path: string, body: object): Promise<Loaded<T>> {
 
 function headers(): Record<string, string> {
   const { party } = place.value.query;
-  return party === undefined ? {} : { 'Mandate-Console-Party': party };
+  return {
+    'Accept-Language': locale.value,
+    ...(party === undefined ? {} : { 'Mandate-Console-Party': party }),
+  };
 }
 
 async function answered<T>(ask: () => Promise<Response>): Promise<Loaded<T>> {
@@ -62,7 +66,8 @@ function plain(value: unknown): unknown {
 }
 
 export function useRead<T>(path: string, filters: Filters = {}): Loaded<T> {
-  const wanted = JSON.stringify([path, filters, place.value.query['party']]);
+  // A timeline is read again in another language.
+  const wanted = JSON.stringify([path, filters, place.value.query['party'], locale.value]);
   return useLoad(wanted, () => read<T>(path, filters));
 }
 

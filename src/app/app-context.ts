@@ -24,6 +24,7 @@ import type { Exports } from '../search/exports/port.ts';
 import type { PayerEmails } from '../subscriptions/payer-emails.ts';
 import type { PageTokens } from '../search/page-tokens.ts';
 import type { Turns } from '../search/turns.ts';
+import type { Language } from '../timeline/domain/phrases.ts';
 import type { TimelineSources } from '../timeline/port.ts';
 import type { WebhookOperations, Webhooks } from '../webhooks/webhooks.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
@@ -62,6 +63,8 @@ export type AppContext = {
   readonly payouts: PayoutRules;
   /** What is read for the timeline of a payment. */
   readonly timeline: TimelineSources;
+  /** Of the texts of timelines. */
+  readonly language: Language;
   readonly jobs: JobRunner<JobRows>;
   readonly webhooks: WebhookOperations;
   /** What the service's own pages begin with. */

@@ -19,12 +19,15 @@ import { partyShown } from './domain/session.ts';
 import { shownBody } from './domain/shown-body.ts';
 import { mayOpenAt, sessionNamedBy, type ConsoleSessions, type Session } from './sessions.ts';
 
+type Language = 'en' | 'ru';
+
 /** What an operator reads of the whole service. */
 export type OperatorView = { readonly name: string; readonly read: () => Promise<unknown> };
 
 export type ConsolePorts<Deps extends { readonly db: Database }, PrepareDeps> = {
   readonly sessions: ConsoleSessions;
-  readonly pipeline: PipelineDeps<Deps, PrepareDeps>;
+  /** By the language of the page. */
+  readonly pipelines: Readonly<Record<Language, PipelineDeps<Deps, PrepareDeps>>>;
   /** Reads alone. */
   readonly endpoints: readonly AnyEndpoint<Deps, PrepareDeps>[];
   readonly operatorViews: readonly OperatorView[];
@@ -46,7 +49,7 @@ export function addConsoleRoutes<Deps extends { readonly db: Database }, Prepare
   app: FastifyInstance,
   ports: ConsolePorts<Deps, PrepareDeps>,
 ): void {
-  const { pipeline, endpoints, operatorViews } = ports;
+  const { pipelines, endpoints, operatorViews } = ports;
   void app.register((routes, _options, done) => {
     routes.addHook('onRequest', (request, reply, next) => {
       request.operation = 'console';
@@ -59,15 +62,18 @@ export function addConsoleRoutes<Deps extends { readonly db: Database }, Prepare
     addSession(routes, ports);
     for (const endpoint of endpoints) {
       requireRead(endpoint);
-      const answer = requestHandler(pipeline, endpoint);
+      const answers = {
+        en: requestHandler(pipelines.en, endpoint),
+        ru: requestHandler(pipelines.ru, endpoint),
+      };
       routes.get(`${apiPath}${routerPathOf(endpoint.path)}`, { onSend: showBody }, async (request, reply) => {
         const caller = await callerOf(ports, request, reply);
         if (!caller) return reply;
         if (!(await ports.isOfMode(caller.partyId, request.params))) return notFound(reply);
-        const context = await contextOf(pipeline, caller, request, reply);
+        const context = await contextOf(pipelines.en, caller, request, reply);
         if (!context) return reply;
         request.context = context;
-        await answer(context, request, reply);
+        await answers[languageOf(request)](context, request, reply);
         return reply;
       });
     }
@@ -82,6 +88,11 @@ export function addConsoleRoutes<Deps extends { readonly db: Database }, Prepare
     for (const path of [apiPath, `${apiPath}/*`]) routes.get(path, (_request, reply) => notFound(reply));
     done();
   });
+}
+
+/** The page says the one that it is in. */
+function languageOf({ headers }: FastifyRequest): Language {
+  return headers['accept-language'] === 'ru' ? 'ru' : 'en';
 }
 
 async function showBody(_request: FastifyRequest, _reply: FastifyReply, payload: unknown): Promise<unknown> {
@@ -138,7 +149,11 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
   routes: FastifyInstance,
   ports: ConsolePorts<Deps, PrepareDeps>,
 ): void {
-  const { sessions, pipeline, merchants } = ports;
+  const {
+    sessions,
+    pipelines: { en: pipeline },
+    merchants,
+  } = ports;
   const mode = modeName(pipeline.livemode);
 
   // A link is opened by a click, which sends a POST: what fetches the address for a preview does not use it up.
@@ -206,7 +221,7 @@ async function sessionOf<Deps extends { readonly db: Database }, PrepareDeps>(
   reply: FastifyReply,
 ): Promise<Session | undefined> {
   if (!isOfThisSite(request, 'ifSaid')) return void reply.code(403).send({ code: 'otherSite' });
-  const credential = credentialIn(request, cookieNameOf(ports.pipeline));
+  const credential = credentialIn(request, cookieNameOf(ports.pipelines.en));
   if (credential === undefined) return void sessionEnded(reply);
   const named = sessionNamedBy(credential);
   const waitSeconds = named === undefined ? undefined : ports.requests.take(named);
@@ -237,17 +252,19 @@ function notFound(reply: FastifyReply): FastifyReply {
 
 type Counting = {
   readonly failures: RateLimit;
-  readonly pipeline: { readonly forwarding: { countedAs(request: FastifyRequest): string } };
+  readonly pipelines: {
+    readonly en: { readonly forwarding: { countedAs(request: FastifyRequest): string } };
+  };
 };
 
 /** Counts as a failure until it has succeeded, so those at the same time do not pass the limit. Undefined also once it has sent 429. */
 async function unlessTooMany<Found>(
-  { failures, pipeline }: Counting,
+  { failures, pipelines }: Counting,
   request: FastifyRequest,
   reply: FastifyReply,
   find: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
-  const network = networkOf(pipeline.forwarding.countedAs(request));
+  const network = networkOf(pipelines.en.forwarding.countedAs(request));
   const waitSeconds = failures.take(network);
   if (waitSeconds !== undefined) return void tooManyRequests(reply, waitSeconds);
   let hasFailed = false;

@@ -51,7 +51,7 @@ export type ChargeOfSeries = {
 export type Transfer = {
   readonly operation_id: string;
   readonly step: string;
-  readonly phase: string;
+  readonly phase: 'single' | 'pending' | 'post' | 'void';
   readonly debit: string;
   readonly credit: string;
   readonly minor: bigint;

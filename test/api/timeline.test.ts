@@ -1,5 +1,6 @@
 // The timeline of a payment: what happened to it, why it was declined, who can help, and when the next attempt is possible.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { textIn } from '../../src/timeline/domain/text.ts';
 import { readPaymentTimeline } from '../../src/timeline/payment-timeline.ts';
 import { waylay, type FaultyBank } from '../support/bank/faulty-bank.ts';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
@@ -126,7 +127,9 @@ describe('the timeline of a payment', () => {
     // The job that cancels the invoice has not run yet.
     const later = '2030-01-20T10:00:00.000000Z' as ReturnType<typeof clock.now>;
     const { items } = await readPaymentTimeline(timeline, database, found.value.payment, later);
-    expect(items.at(-1)?.text).toBe('No other attempt: the invoice was due at 2030-01-20T10:00:00Z.');
+    expect(textIn('en', items.at(-1)?.text ?? [])).toBe(
+      'No other attempt: the invoice was due at 2030-01-20T10:00:00Z.',
+    );
   });
 
   test('shows 3-D Secure, what the bank reports of it, and what was posted', async () => {

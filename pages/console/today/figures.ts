@@ -1,4 +1,5 @@
 // The figures of Today, worked out from the sums of the API. Pure.
+import type { Minor } from '../minor.ts';
 
 type OffsetCounts = readonly { readonly offset: number; readonly count: number }[];
 export type SplitCounts = {
@@ -11,7 +12,7 @@ export type SplitCounts = {
 export type SplitAmounts = {
   readonly result: readonly {
     readonly currency: string;
-    readonly offsetAmounts: readonly { readonly offset: number; readonly amount: number }[];
+    readonly offsetAmounts: readonly { readonly offset: number; readonly amount: Minor }[];
   }[];
 };
 export type Attempt = {
@@ -25,7 +26,7 @@ export type Decline = {
   readonly code?: string;
   readonly currency: string;
   readonly count: number;
-  readonly amount: number;
+  readonly amount: Minor;
 };
 
 export const kinds = ['captured', 'open', 'cancelled', 'failed'] as const;
@@ -46,7 +47,7 @@ export type Part = Readonly<Record<Kind, number>> & {
   readonly all: number;
   readonly approved: number;
   readonly declined: number;
-  readonly amount: number;
+  readonly amount: bigint;
 };
 
 export function partsOf(counts: SplitCounts, amounts: SplitAmounts, currency: string): readonly Part[] {
@@ -69,7 +70,7 @@ export function partsOf(counts: SplitCounts, amounts: SplitAmounts, currency: st
       all: countOf(() => true),
       approved: countOf((status) => approvedStatuses.includes(status)),
       declined: same?.declinedOffsetCount[index]?.count ?? 0,
-      amount: sums.find((one) => one.offset === offset)?.amount ?? 0,
+      amount: BigInt(sums.find((one) => one.offset === offset)?.amount ?? 0),
     };
   });
 }
@@ -103,8 +104,12 @@ export function shareOf(part: number, of: number): Share {
   };
 }
 
-export function totalOf(parts: readonly Part[], what: Exclude<keyof Part, 'startMs'>): number {
+export function totalOf(parts: readonly Part[], what: Exclude<keyof Part, 'startMs' | 'amount'>): number {
   return parts.reduce((sum, part) => sum + part[what], 0);
+}
+
+export function amountOf(parts: readonly Part[]): bigint {
+  return parts.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 export const charges = ['present', 'first', 'retries'] as const;
@@ -140,7 +145,6 @@ export function classesOf(declines: readonly Decline[]) {
       return {
         declineClass,
         count: same.reduce((sum, { count }) => sum + count, 0),
-        amount: same.reduce((sum, { amount }) => sum + amount, 0),
       };
     })
     .toSorted((one, other) => other.count - one.count);

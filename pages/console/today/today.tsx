@@ -1,11 +1,13 @@
 // The first page: what came in, how much was approved, why the rest was declined, and how retries went.
 import type { Instant } from '../../../src/clock.ts';
 import { amountText, countText, dateTimeText, percentText } from '../formats.ts';
+import type { Minor } from '../minor.ts';
 import { addressOf, filter, place } from '../place.ts';
 import { read, useLoad, useShops, type Loaded, type SessionFacts, type Shop } from '../read.ts';
 import { Empty, Facts, Heading, Table, Whole, type Column } from '../views/parts.tsx';
 import { fill, locale, say } from '../words/words.ts';
 import {
+  amountOf,
   approvalOf,
   charges,
   classesOf,
@@ -26,7 +28,7 @@ import { isOpen, labelsOf, periodOf, periods, rangeOf, type Range } from './rang
 
 type Fresh = { readonly asOf: Instant; readonly rebuilding?: boolean };
 type Sums<Row> = Fresh & { readonly result: readonly Row[] };
-type Money = { readonly amount: number; readonly currency: string };
+type Money = { readonly amount: Minor; readonly currency: string };
 type PayoutSum = Money & { readonly status: string; readonly count: number };
 
 type Figures = {
@@ -37,10 +39,10 @@ type Figures = {
   readonly parts: readonly Part[];
   readonly attempts: readonly Attempt[];
   readonly declines: readonly Decline[];
-  readonly refunded: number;
+  readonly refunded: Minor;
   readonly paidOut: PayoutSum | undefined;
   readonly pendingPayouts: PayoutSum | undefined;
-  readonly balance: number;
+  readonly balance: Minor;
 };
 /** Shops of one currency, because no two are ever added. */
 type Chosen = { readonly currency: string; readonly shops: readonly Shop[] };
@@ -64,7 +66,7 @@ function OfShops({ shops }: { readonly shops: readonly Shop[] }) {
   const chosen = { currency, shops: one ? [one] : shops.filter((shop) => shop.currency === currency) };
   const wanted = JSON.stringify([currency, one?.id, days, until, place.value.query['party']]);
   const figures = useLoad(wanted, () => loadFigures(chosen, { days, until }));
-  if (!first) return <Empty text={say().none} />;
+  if (!first) return <Empty text={say().noShop} help={say().noShopHelp} />;
   return (
     <>
       <Form
@@ -217,7 +219,7 @@ function Found({ figures, shop }: { readonly figures: Figures; readonly shop: Sh
 function Numbers({ figures }: { readonly figures: Figures }) {
   const { today: words } = say();
   const { parts, currency, refunded, paidOut, pendingPayouts, balance } = figures;
-  const money = (minor: number) => amountText(minor, currency);
+  const money = (minor: Minor) => amountText(minor, currency);
   const approved = totalOf(parts, 'approved');
   const share = shareOf(approved, approved + totalOf(parts, 'declined'));
   const captured = countText(totalOf(parts, 'captured'));
@@ -227,7 +229,7 @@ function Numbers({ figures }: { readonly figures: Figures }) {
         of={[
           [
             words.captured,
-            <Number of={money(totalOf(parts, 'amount'))} more={fill(words.payments, { count: captured })} />,
+            <Number of={money(amountOf(parts))} more={fill(words.payments, { count: captured })} />,
           ],
           [words.refunded, <Number of={money(refunded)} />],
           [words.approved, <Number {...shareTexts(share)} />],
@@ -245,10 +247,11 @@ function Numbers({ figures }: { readonly figures: Figures }) {
   );
 }
 
+/** A sum may be wider than its place on a phone: its currency then stands below. */
 function Number({ of, more }: { readonly of: string; readonly more?: string | undefined }) {
   return (
     <>
-      <span class="amount">{of}</span>
+      <span class="amount">{of.replace(/\u00a0(?=\p{L}+$)/u, ' ')}</span>
       {more !== undefined && <span class="soft more">{more}</span>}
     </>
   );

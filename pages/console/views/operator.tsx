@@ -32,7 +32,7 @@ export function Jobs() {
       <Whole of={stuck}>
         {(all) =>
           all.length === 0 ? (
-            <Empty text={words.empty} />
+            <Empty text={words.empty} help={words.emptyHelp} />
           ) : (
             <Table
               caption={nav.jobs}

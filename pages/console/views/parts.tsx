@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { exactTimeText, durationText, amountText, timeText, timeZone } from '../formats.ts';
+import type { Minor } from '../minor.ts';
 import { addressOf, type Filters } from '../place.ts';
 import type { Loaded, Problem } from '../read.ts';
 import { fill, say } from '../words/words.ts';
@@ -55,7 +56,7 @@ export function Time({ at }: { readonly at: string }) {
   );
 }
 
-export function Amount({ minor, currency }: { readonly minor: number; readonly currency: string }) {
+export function Amount({ minor, currency }: { readonly minor: Minor; readonly currency: string }) {
   return <span class="amount">{amountText(minor, currency)}</span>;
 }
 
@@ -186,7 +187,7 @@ export function Timeline({ items }: { readonly items: readonly TimelineItem[] })
             </time>{' '}
             <span class="kind">{say().timeline[item.kind] ?? item.kind}</span>
           </p>
-          <p lang="en">{item.text}</p>
+          <p>{item.text}</p>
           <p class="soft">
             {[
               item.amount !== undefined && item.currency && amountText(item.amount, item.currency),

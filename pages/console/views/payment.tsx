@@ -2,19 +2,7 @@
 import { useRead } from '../read.ts';
 import { timeText } from '../formats.ts';
 import { fill, say } from '../words/words.ts';
-import {
-  Amount,
-  Empty,
-  Facts,
-  Heading,
-  Link,
-  Status,
-  Table,
-  Time,
-  Timeline,
-  Trouble,
-  Whole,
-} from './parts.tsx';
+import { Amount, Facts, Heading, Link, Status, Table, Time, Timeline, Trouble, Whole } from './parts.tsx';
 import type { TimelineItem } from './parts.tsx';
 import { cardText, whyOf, type Payment } from './payments.tsx';
 
@@ -53,25 +41,21 @@ export function PaymentPage({
               <Amount minor={found.amount} currency={found.currency} /> <Status of={found.status} />
             </p>
             <Why payment={found} timeline={timeline.is === 'there' ? timeline.value : []} />
+            <Whole of={refunds}>{(all) => (all.length > 0 ? <Refunds all={all} /> : null)}</Whole>
             <div class="two">
               <section>
                 <h2>{words.timeline}</h2>
                 <Whole of={timeline}>{(items) => <Timeline items={items} />}</Whole>
               </section>
-              <div>
-                <section>
-                  <h2>{words.facts}</h2>
-                  <PaymentFacts
-                    payment={found}
-                    invoice={invoice.is === 'there' ? invoice.value : undefined}
-                  />
-                  {invoice.is === 'problem' && <Trouble problem={invoice.problem} />}
-                </section>
-                <section>
-                  <h2>{words.refunds}</h2>
-                  <Whole of={refunds}>{(all) => <Refunds all={all} />}</Whole>
-                </section>
-              </div>
+              <section>
+                <h2>{words.facts}</h2>
+                <PaymentFacts
+                  payment={found}
+                  invoice={invoice.is === 'there' ? invoice.value : undefined}
+                  isRefunded={refunds.is !== 'there' || refunds.value.length > 0}
+                />
+                {invoice.is === 'problem' && <Trouble problem={invoice.problem} />}
+              </section>
             </div>
           </>
         )}
@@ -96,16 +80,8 @@ function Why({
     <section class="why-box">
       <h2>{words.why}</h2>
       <p>{whyOf(payment)}</p>
-      {said && (
-        <p class="soft" lang="en">
-          {said.text}
-        </p>
-      )}
-      {next && (
-        <p class="soft" lang="en">
-          {next.text}
-        </p>
-      )}
+      {said && <p class="soft">{said.text}</p>}
+      {next && <p class="soft">{next.text}</p>}
     </section>
   );
 }
@@ -113,9 +89,11 @@ function Why({
 function PaymentFacts({
   payment,
   invoice,
+  isRefunded,
 }: {
   readonly payment: Payment;
   readonly invoice: Invoice | undefined;
+  readonly isRefunded: boolean;
 }) {
   const { payment: words, payments, ways } = say();
   const { payer, transactionInfo, flow, invoiceID, id } = payment;
@@ -140,6 +118,7 @@ function PaymentFacts({
         [words.approval, transactionInfo?.approvalCode],
         [words.flow, flow.heldUntil ? fill(words.hold, { time: timeText(flow.heldUntil) }) : words.instant],
         [words.external, payment.externalID],
+        [words.refunds, !isRefunded && words.noRefunds],
         [words.invoice, searched(invoiceID, 'invoice', words.sameInvoice)],
         [words.series, isOfSeries && <Link to={['series', invoiceID, id]}>{words.openSeries}</Link>],
       ]}
@@ -149,22 +128,24 @@ function PaymentFacts({
 
 function Refunds({ all }: { readonly all: readonly Refund[] }) {
   const { payment: words, payments, ways } = say();
-  if (all.length === 0) return <Empty text={words.noRefunds} />;
   return (
-    <Table
-      caption={words.refunds}
-      rows={all}
-      columns={[
-        { head: payments.time, cell: ({ createdAt }) => <Time at={createdAt} /> },
-        {
-          head: payments.amount,
-          cell: ({ amount, currency }) => <Amount minor={amount} currency={currency} />,
-          isNumber: true,
-        },
-        { head: payments.status, cell: ({ status }) => <Status of={status} /> },
-        { head: ways.rrn, cell: ({ rrn }) => rrn ?? '', isMinor: true },
-        { head: words.reason, cell: ({ reason }) => reason ?? '', isMinor: true },
-      ]}
-    />
+    <section>
+      <h2>{words.refunds}</h2>
+      <Table
+        caption={words.refunds}
+        rows={all}
+        columns={[
+          { head: payments.time, cell: ({ createdAt }) => <Time at={createdAt} /> },
+          {
+            head: payments.amount,
+            cell: ({ amount, currency }) => <Amount minor={amount} currency={currency} />,
+            isNumber: true,
+          },
+          { head: payments.status, cell: ({ status }) => <Status of={status} /> },
+          { head: ways.rrn, cell: ({ rrn }) => rrn ?? '', isMinor: true },
+          { head: words.reason, cell: ({ reason }) => reason ?? '', isMinor: true },
+        ]}
+      />
+    </section>
   );
 }

@@ -58,7 +58,7 @@ export function Payments({ mode }: Pick<SessionFacts, 'mode'>) {
 function OfShop({ shops }: { readonly shops: readonly Shop[] }) {
   const { query } = place.value;
   const shop = shops.find(({ id }) => id === query['shop']) ?? shops[0];
-  if (!shop) return <Empty text={say().none} />;
+  if (!shop) return <Empty text={say().noShop} help={say().noShopHelp} />;
   const found = searchesFor(query['q'] ?? '', shop.currency);
   const searches = found === 'cardNumber' ? [] : found;
   const search = searches.find(({ way }) => way === query['as']) ?? searches[0];

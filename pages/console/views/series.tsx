@@ -31,7 +31,7 @@ export function SeriesList({ mode }: Pick<SessionFacts, 'mode'>) {
       <Whole of={shops}>
         {(all) => {
           const shop = all.find(({ id }) => id === place.value.query['shop']) ?? all[0];
-          return shop ? <OfShop id={shop.id} /> : <Empty text={words.empty} />;
+          return shop ? <OfShop id={shop.id} /> : <Empty text={say().noShop} help={say().noShopHelp} />;
         }}
       </Whole>
     </>

@@ -120,7 +120,7 @@ function Queues({ all }: { readonly all: readonly Queue[] }) {
 
 function Attempts({ all }: { readonly all: readonly Attempt[] }) {
   const { webhooks: words } = say();
-  if (all.length === 0) return <Empty text={words.noAttempts} />;
+  if (all.length === 0) return <Empty text={words.noAttempts} help={words.noAttemptsHelp} />;
   return (
     <Table
       caption={words.attempts}

@@ -9,7 +9,8 @@ export const english = {
   menu: 'Pages',
   loading: 'Loading…',
   more: 'Show more',
-  none: 'none',
+  noShop: 'No shop yet.',
+  noShopHelp: 'A payment belongs to a shop. An operator adds one with “mandate shop create”.',
   times: 'Times are in {zone}.',
   asOf: 'Everything until {time} is found.',
   rebuilding: 'The search is being rebuilt, so rows can be missing.',
@@ -249,6 +250,8 @@ export const english = {
     noQueues: 'Nothing waits: everything is delivered.',
     attempts: 'Deliveries of the last 30 days',
     noAttempts: 'No delivery in the last 30 days.',
+    noAttemptsHelp:
+      'An event is delivered when this webhook has its type. Check the ID of the object, or take a payment.',
     object: 'Object',
     state: 'State',
     failures: 'Failures',
@@ -282,6 +285,7 @@ export const english = {
   jobs: {
     lead: 'Jobs that have failed 15 times in a row and wait for an operator. Retry one with “mandate jobs retry”.',
     empty: 'No job is stuck.',
+    emptyHelp: 'A job that fails is retried by itself. It appears here if it needs you.',
     failing: 'Jobs that fail and are retried',
     noFailing: 'No job is failing.',
     kind: 'Kind',

@@ -72,6 +72,7 @@ function endpointDepsOf({ foundation, modules, work, publicUrl }: Opened): AppCo
     }),
     pageTokens: openPageTokens(keyring, clock),
     searchTurns: searchTurnsOf(config, 3),
+    language: 'en',
     handOnFault: handOnFaults(modules.banks.settingsOf, ports.network?.openLink),
     customers,
     consentLinks: openConsentLinks({ ...modules, db, ids, jobs, publicUrl }),

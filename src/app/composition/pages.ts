@@ -96,10 +96,14 @@ function addConsole(
   const { merchants, livemode } = modules;
   const invoiceOf = (id: string) => loadInvoice(database.lookups, id);
   // People who look wait for each other, and not for the searches of the merchant's server.
-  const endpointDeps = { ...pipeline.endpointDeps, searchTurns: searchTurnsOf(config, 10) };
+  const searchTurns = searchTurnsOf(config, 10);
+  const pipelineIn = (language: 'en' | 'ru') => ({
+    ...pipeline,
+    endpointDeps: { ...pipeline.endpointDeps, searchTurns, language },
+  });
   addConsoleRoutes(app, {
     sessions: modules.consoleSessions,
-    pipeline: { ...pipeline, endpointDeps },
+    pipelines: { en: pipelineIn('en'), ru: pipelineIn('ru') },
     endpoints: consoleEndpoints,
     operatorViews: operatorViews({ database, clock: ports.clock, jobs: work.jobs }),
     merchants,

@@ -6,8 +6,9 @@ import { bankExchangesOf, type BankExchange } from '../../payments/domain/exchan
 import { publicStatus, type Payment } from '../../payments/domain/payment.ts';
 import { paymentsOfInvoice, type PaymentOverview } from '../../payments/store/job-overview.ts';
 import { recurringBody } from '../../recurring/api/schema.ts';
-import { itemBody } from '../../timeline/api/item-schema.ts';
+import { itemsBody } from '../../timeline/api/item-schema.ts';
 import type { TimelineItem } from '../../timeline/domain/item.ts';
+import { textIn } from '../../timeline/domain/text.ts';
 import type { ChargeOfSeries, TimelineSources } from '../../timeline/port.ts';
 import { readPaymentTimeline } from '../../timeline/payment-timeline.ts';
 import { printTable, withFoundation } from '../foundation.ts';
@@ -91,7 +92,7 @@ function toJson({ one, operations, logged, recurring, items }: Found, steps: rea
           now: recurringBody(recurring.found),
         }
       : null,
-    timeline: items.map(itemBody),
+    timeline: itemsBody(items, 'en'),
     nextSteps: steps,
   };
 }
@@ -196,7 +197,7 @@ function printTimeline(items: readonly TimelineItem[]): void {
       kind,
       durationMs === undefined ? '' : `${durationMs} ms`,
       amount ? `${amount.minor} ${amount.currency}` : '',
-      text,
+      textIn('en', text),
     ]),
   );
 }

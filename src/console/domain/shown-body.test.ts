@@ -16,3 +16,15 @@ test('tokens of cards and addresses of payers are left out, and nothing else', (
   const expected = { result: [{ id: '1', amount: 9_007_199_254_740_991, payer: shown }] };
   expect(JSON.parse(shownBody(JSON.stringify(body)))).toEqual(expected);
 });
+
+test('no digit of a sum is lost, and no text is taken for one', () => {
+  const json = String.raw`{"amount":9007199254740993,"due":-9007199254740993,"exact":9007199254740991,"share":0.30798479087452474,"id":"9007199254740993","said":"\":9007199254740993,"}`;
+  expect(JSON.parse(shownBody(json))).toEqual({
+    amount: '9007199254740993',
+    due: '-9007199254740993',
+    exact: 9_007_199_254_740_991,
+    share: 0.30798479087452474,
+    id: '9007199254740993',
+    said: '":9007199254740993,',
+  });
+});

@@ -3,7 +3,7 @@ import { BindingPath } from '../../customers/api/binding-schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept } from '../../refusal.ts';
 import { readBindingTimeline } from '../binding-timeline.ts';
-import { itemBody, TimelineSchema, type TimelineDeps } from './item-schema.ts';
+import { itemsBody, TimelineSchema, type TimelineDeps } from './item-schema.ts';
 
 export const getBindingTimeline = endpoint({
   operation: 'getBindingTimeline',
@@ -16,10 +16,10 @@ export const getBindingTimeline = endpoint({
   status: 200,
   response: TimelineSchema,
   errors: ['customerNotFound', 'bindingNotFound'],
-  handle: async ({ caller, params, now }, { db, timeline }: TimelineDeps) => {
+  handle: async ({ caller, params, now }, { db, timeline, language }: TimelineDeps) => {
     const { customerID: customerId, customerBindingID: bindingId } = params;
     const found = await timeline.binding(db, { partyId: caller.partyId, customerId, bindingId });
     if (!found.ok) return found;
-    return accept((await readBindingTimeline(timeline, db, found.value, now)).map(itemBody));
+    return accept(itemsBody(await readBindingTimeline(timeline, db, found.value, now), language));
   },
 });

@@ -3,7 +3,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { PaymentPath } from '../../payments/api/schema.ts';
 import { accept } from '../../refusal.ts';
 import { readPaymentTimeline } from '../payment-timeline.ts';
-import { itemBody, TimelineSchema, type TimelineDeps } from './item-schema.ts';
+import { itemsBody, TimelineSchema, type TimelineDeps } from './item-schema.ts';
 
 export const getPaymentTimeline = endpoint({
   operation: 'getPaymentTimeline',
@@ -16,11 +16,11 @@ export const getPaymentTimeline = endpoint({
   status: 200,
   response: TimelineSchema,
   errors: ['invoiceNotFound', 'paymentNotFound'],
-  handle: async ({ caller, params, now }, { db, timeline }: TimelineDeps) => {
+  handle: async ({ caller, params, now }, { db, timeline, language }: TimelineDeps) => {
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await timeline.payment(db, name);
     if (!found.ok) return found;
     const { items } = await readPaymentTimeline(timeline, db, found.value.payment, now);
-    return accept(items.map(itemBody));
+    return accept(itemsBody(items, language));
   },
 });

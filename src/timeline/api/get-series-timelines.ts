@@ -5,7 +5,7 @@ import type { Instant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { readSeriesTimeline } from '../series-timeline.ts';
-import { itemBody, TimelineSchema, type TimelineDeps } from './item-schema.ts';
+import { itemsBody, TimelineSchema, type TimelineDeps } from './item-schema.ts';
 
 export const getRecurringTimeline = endpoint({
   operation: 'getRecurringTimeline',
@@ -44,7 +44,7 @@ export const getCustomerRecurringTimeline = endpoint({
   },
 });
 
-async function timelineOf({ db, timeline }: TimelineDeps, seriesId: string, now: Instant) {
+async function timelineOf({ db, timeline, language }: TimelineDeps, seriesId: string, now: Instant) {
   const items = await readSeriesTimeline(timeline, db, seriesId, now);
-  return items ? accept(items.map(itemBody)) : refuse('recurringNotFound');
+  return items ? accept(itemsBody(items, language)) : refuse('recurringNotFound');
 }

@@ -3,7 +3,7 @@ import { WithdrawalPath } from '../../payouts/api/schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { readWithdrawalTimeline } from '../withdrawal-timeline.ts';
-import { itemBody, TimelineSchema, type TimelineDeps } from './item-schema.ts';
+import { itemsBody, TimelineSchema, type TimelineDeps } from './item-schema.ts';
 
 export const getWithdrawalTimeline = endpoint({
   operation: 'getWithdrawalTimeline',
@@ -16,9 +16,9 @@ export const getWithdrawalTimeline = endpoint({
   status: 200,
   response: TimelineSchema,
   errors: ['withdrawalNotFound'],
-  handle: async ({ caller, params, now }, { db, timeline }: TimelineDeps) => {
+  handle: async ({ caller, params, now }, { db, timeline, language }: TimelineDeps) => {
     const withdrawal = await timeline.withdrawal(db, caller.partyId, params.withdrawalID);
     if (!withdrawal) return refuse('withdrawalNotFound');
-    return accept((await readWithdrawalTimeline(timeline, db, withdrawal, now)).map(itemBody));
+    return accept(itemsBody(await readWithdrawalTimeline(timeline, db, withdrawal, now), language));
   },
 });

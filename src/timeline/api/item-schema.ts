@@ -4,10 +4,16 @@ import { Amount, CurrencyCode, DateTime } from '../../platform/http/schemas.ts';
 import { DeclineClassSchema } from '../../recurring/api/schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { itemKinds, type TimelineItem } from '../domain/item.ts';
+import type { Language } from '../domain/phrases.ts';
+import { textIn } from '../domain/text.ts';
 import type { TimelineSources } from '../port.ts';
 
 /** The parts of the service that a timeline uses. */
-export type TimelineDeps = { readonly db: Database; readonly timeline: TimelineSources };
+export type TimelineDeps = {
+  readonly db: Database;
+  readonly timeline: TimelineSources;
+  readonly language: Language;
+};
 
 const TimelineItemSchema = Type.Object(
   {
@@ -26,6 +32,13 @@ const TimelineItemSchema = Type.Object(
 
 export const TimelineSchema = Type.Array(TimelineItemSchema);
 
-export function itemBody({ amount, ...item }: TimelineItem): Static<typeof TimelineItemSchema> {
-  return { ...item, ...(amount ? { amount: Number(amount.minor), currency: amount.currency } : {}) };
+export function itemsBody(
+  items: readonly TimelineItem[],
+  language: Language,
+): Static<typeof TimelineItemSchema>[] {
+  return items.map(({ amount, text, ...item }) => ({
+    ...item,
+    text: textIn(language, text),
+    ...(amount ? { amount: Number(amount.minor), currency: amount.currency } : {}),
+  }));
 }

@@ -1,7 +1,8 @@
 // Who can help after a decline of each class, and how: docs/guide/declines.md in one line each.
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
+import type { WholePhrase } from './phrases.ts';
 
-export const declineHelp: Readonly<Record<DeclineClass, string>> = {
+export const declineHelp: Readonly<Record<DeclineClass, WholePhrase>> = {
   funds: 'Time can help: retry on another day.',
   vague: 'Time seldom helps: retry a few times, then ask the payer for another card.',
   issuer: 'The payer can help: ask them to call their bank.',

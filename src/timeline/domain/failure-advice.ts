@@ -1,8 +1,18 @@
 // What each failure of a payment, refund, binding or payout means, and who can help. The errors page prints it; `npm run docs` finds a
 // failure without an entry.
-export type FailureAdvice = { readonly meaning: string; readonly who: string; readonly what: string };
+import type { WholePhrase } from './phrases.ts';
 
-const say = (meaning: string, who: string, what: string): FailureAdvice => ({ meaning, who, what });
+export type FailureAdvice = {
+  readonly meaning: WholePhrase;
+  readonly who: WholePhrase;
+  readonly what: WholePhrase;
+};
+
+const say = (meaning: WholePhrase, who: WholePhrase, what: WholePhrase): FailureAdvice => ({
+  meaning,
+  who,
+  what,
+});
 const anotherCard = 'Ask them for another card.';
 const callBank = 'Ask them to call their bank, or for another card.';
 const rejected = 'authorization_failed › payment_tool_rejected';

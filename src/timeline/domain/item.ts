@@ -2,6 +2,7 @@
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
+import type { Text } from './text.ts';
 
 /** In the order of lines of the same time: what followed, then who was informed. */
 export const itemKinds = [
@@ -24,7 +25,7 @@ export const itemKinds = [
 export type TimelineItem = {
   readonly at: Instant;
   readonly kind: (typeof itemKinds)[number];
-  readonly text: string;
+  readonly text: Text;
   /** How long a bank or a receiver took, or has taken until now. */
   readonly durationMs?: number;
   readonly amount?: Money;
@@ -42,7 +43,7 @@ export type TimelineLine = TimelineItem & { readonly isRequest?: true; readonly 
 export function inOrder(lines: readonly TimelineLine[]): TimelineItem[] {
   return lines
     .toSorted((one, other) => compare(one.at, other.at) || rankOf(one) - rankOf(other))
-    .map(({ isRequest: _, isResult: __, ...item }) => ({ ...item, text: shown(item.text) }));
+    .map(({ isRequest: _, isResult: __, ...item }) => item);
 }
 
 function rankOf({ kind, isRequest, isResult }: TimelineLine): number {
@@ -51,9 +52,4 @@ function rankOf({ kind, isRequest, isResult }: TimelineLine): number {
 
 function compare(one: Instant, other: Instant): number {
   return one < other ? -1 : one > other ? 1 : 0;
-}
-
-/** Merchants, banks and receivers wrote parts of it. No character may move a cursor or turn the direction of the text. */
-function shown(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 }

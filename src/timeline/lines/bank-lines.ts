@@ -3,17 +3,20 @@ import { epochMsOf, type Instant } from '../../clock.ts';
 import type { Exchange } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import { defined } from '../../defined.ts';
 import type { TimelineItem } from '../domain/item.ts';
+import type { Phrase, WholePhrase } from '../domain/phrases.ts';
+import { nothing, say, type Text } from '../domain/text.ts';
+import { adviceText } from './words.ts';
 
-const kinds: Readonly<Record<Exchange['kind'], string>> = {
-  authorise: 'Authorisation',
-  capture: 'Capture',
-  refund: 'Refund',
-  reverse: 'Reversal',
-  payout: 'Payout',
-  verify: 'Card check',
-};
+const kinds = {
+  authorise: 'Authorisation: {state}{answer}',
+  capture: 'Capture: {state}{answer}',
+  refund: 'Refund: {state}{answer}',
+  reverse: 'Reversal: {state}{answer}',
+  payout: 'Payout: {state}{answer}',
+  verify: 'Card check: {state}{answer}',
+} as const satisfies Readonly<Record<Exchange['kind'], Phrase>>;
 
-const states: Readonly<Record<Exchange['state'], string>> = {
+const states: Readonly<Record<Exchange['state'], WholePhrase>> = {
   begun: 'sent or about to be. The bank has not answered, so the outcome is unknown.',
   challenged: 'the bank waits for the payer.',
   approved: 'approved',
@@ -28,7 +31,7 @@ export function bankLines(exchanges: readonly Exchange[], now: Instant): Timelin
   return exchanges.map(({ operationId, kind, state, answer, amount, begunAt, heardAt }) => ({
     at: heardAt ?? begunAt,
     kind: 'bank',
-    text: `${kinds[kind]}: ${states[state]}${answerText(answer)}`,
+    text: say(kinds[kind], { state: say(states[state]), answer: answerText(answer) }),
     durationMs: Math.max(0, epochMsOf(heardAt ?? now) - epochMsOf(begunAt)),
     id: operationId,
     ...defined({ amount }),
@@ -36,13 +39,21 @@ export function bankLines(exchanges: readonly Exchange[], now: Instant): Timelin
   }));
 }
 
-function answerText(answer: Exchange['answer']): string {
-  if (!answer) return '';
+function answerText(answer: Exchange['answer']): Text {
+  if (!answer) return nothing;
   const { references: { rrn } = {} } = answer;
-  const named = rrn === undefined ? '' : `, reference ${rrn}`;
-  if (answer.outcome === 'approved')
-    return `${answer.approvalCode === undefined ? '' : `, approval code ${answer.approvalCode}`}${named}.`;
-  const said = answer.text === undefined ? '' : `: “${answer.text}”`;
-  const advice = answer.advice === undefined ? '' : `, advice ${answer.advice}`;
-  return ` with ${answer.network} code ${answer.code}${said}${advice}${named}.`;
+  const reference = rrn === undefined ? nothing : say(', reference {reference}', { reference: rrn });
+  if (answer.outcome === 'approved') {
+    const { approvalCode: code } = answer;
+    const approval = code === undefined ? nothing : say(', approval code {code}', { code });
+    return say('{approval}{reference}.', { approval, reference });
+  }
+  const { network, code, text, advice } = answer;
+  return say(' with {network} code {code}{said}{advice}{reference}.', {
+    network,
+    code,
+    said: text === undefined ? nothing : say(': “{text}”', { text }),
+    advice: adviceText(advice),
+    reference,
+  });
 }

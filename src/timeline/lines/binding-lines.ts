@@ -2,6 +2,7 @@
 import type { BindingTerms } from '../../customers/domain/binding.ts';
 import type { TradingRefusal } from '../../merchants/domain/party.ts';
 import type { TimelineItem, TimelineLine } from '../domain/item.ts';
+import { say, sentences } from '../domain/text.ts';
 import type { BindingFacts } from '../port.ts';
 import { tradingWords } from './rule-lines.ts';
 import {
@@ -13,7 +14,6 @@ import {
   codeOf,
   meaningOf,
   rerouteLine,
-  sentences,
   shortTime,
   status,
   type UndatedLine as Line,
@@ -36,24 +36,38 @@ const lines: { readonly [Type in Fact['type']]: (fact: Of<Type>) => readonly Lin
   binding_interaction_requested: ({ until }) => [challengeLine(until)],
   binding_interaction_completed: () => [challengeEndLine],
   binding_reversal_started: ({ failure }) => [
-    status(`Given up, and reversed: ${meaningOf(failure)}`, { code: codeOf(failure), isRequest: true }),
+    status(say('Given up, and reversed: {meaning}', { meaning: meaningOf(failure) }), {
+      code: codeOf(failure),
+      isRequest: true,
+    }),
   ],
   binding_charged: ({ approval, returnBy }) => [
-    status(`Charged. The bank has to confirm by ${shortTime(returnBy)} that the payer has the money back.`),
+    status(
+      say('Charged. The bank has to confirm by {time} that the payer has the money back.', {
+        time: shortTime(returnBy),
+      }),
+    ),
     ...authenticationLines(approval),
   ],
   binding_refund_started: () => [
-    status('The bank does not reverse it, so it is refunded.', { isRequest: true }),
+    status(say('The bank does not reverse it, so it is refunded.'), { isRequest: true }),
   ],
-  binding_succeeded: () => [status('The card is saved, and the payer has the money back.')],
+  binding_succeeded: () => [status(say('The card is saved, and the payer has the money back.'))],
   binding_failed: ({ failure, reason }) => [
-    status(sentences(`Failed: ${meaningOf(failure)}`, adviceOn(failure), byOperator(reason)), {
-      code: codeOf(failure),
-    }),
+    status(
+      sentences(
+        say('Failed: {meaning}', { meaning: meaningOf(failure) }),
+        adviceOn(failure),
+        byOperator(reason),
+      ),
+      {
+        code: codeOf(failure),
+      },
+    ),
   ],
-  binding_withdrawn: () => [status('Revoked: the card is not charged any more.')],
-  customer_ready: () => [status('The customer can be charged, with this card.')],
-  active_binding_changed: () => [status('The customer is charged with this card from now on.')],
+  binding_withdrawn: () => [status(say('Revoked: the card is not charged any more.'))],
+  customer_ready: () => [status(say('The customer can be charged, with this card.'))],
+  active_binding_changed: () => [status(say('The customer is charged with this card from now on.'))],
 };
 
 function linesOf<Type extends Fact['type']>(fact: Of<Type>): readonly Line[] {
@@ -61,17 +75,17 @@ function linesOf<Type extends Fact['type']>(fact: Of<Type>): readonly Line[] {
 }
 
 function startOf({ amount, imported, renews }: BindingTerms): Pick<Line, 'text' | 'amount' | 'id'> {
-  if (imported) return { text: 'Imported. The card was saved elsewhere, so no bank is asked.' };
+  if (imported) return { text: say('Imported. The card was saved elsewhere, so no bank is asked.') };
   if (renews)
-    return { text: 'The payer agrees to new terms. No card is saved.', amount, id: renews.seriesId };
-  return { text: 'Saving the card began. An amount is charged and given back at once.', amount };
+    return { text: say('The payer agrees to new terms. No card is saved.'), amount, id: renews.seriesId };
+  return { text: say('Saving the card began. An amount is charged and given back at once.'), amount };
 }
 
 /** Of a binding that failed. */
 export function nextBindingLine(at: TimelineItem['at'], refusal: TradingRefusal | undefined): TimelineItem {
   const text =
     refusal === undefined
-      ? 'The payer can save a card again, with another binding.'
-      : `No card can be saved while ${tradingWords[refusal]}.`;
+      ? say('The payer can save a card again, with another binding.')
+      : say('No card can be saved while {reason}.', { reason: say(tradingWords[refusal]) });
   return { at, kind: 'nextAttempt', text };
 }

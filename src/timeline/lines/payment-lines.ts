@@ -3,6 +3,7 @@ import { defined } from '../../defined.ts';
 import type { PaymentFact, PaymentTerms } from '../../payments/domain/payment.ts';
 import { declineHelp } from '../domain/decline-help.ts';
 import type { TimelineLine } from '../domain/item.ts';
+import { nothing, say, sentences, type Text } from '../domain/text.ts';
 import type { PaymentFacts } from '../port.ts';
 import {
   adviceOn,
@@ -14,7 +15,6 @@ import {
   meaningOf,
   rerouteLine,
   secure,
-  sentences,
   shortTime,
   status,
   type UndatedLine as Line,
@@ -22,7 +22,7 @@ import {
 
 type Fact<Type extends PaymentFact['type']> = Extract<PaymentFact, { readonly type: Type }>;
 
-const refund = (id: string, text: string, more: Partial<Line> = {}): Line => ({
+const refund = (id: string, text: Text, more: Partial<Line> = {}): Line => ({
   kind: 'refund',
   text,
   id,
@@ -33,84 +33,122 @@ const lines: { readonly [Type in PaymentFact['type']]: (fact: Fact<Type>) => rea
   payment_started: ({ terms }) => startLines(terms),
   payment_rerouted: () => [rerouteLine],
   payment_stepped_up: ({ network, code }) => [
-    { ...secure(`The issuer demands 3-D Secure: ${network} code ${code}. It is sent again with it.`), code },
+    {
+      ...secure(
+        say('The issuer demands 3-D Secure: {network} code {code}. It is sent again with it.', {
+          network,
+          code,
+        }),
+      ),
+      code,
+    },
   ],
   payment_interaction_requested: ({ until }) => [challengeLine(until)],
   payment_interaction_completed: () => [challengeEndLine],
   payment_reversal_started: ({ failure }) => [
-    status(`Given up, and reversed: ${meaningOf(failure)}`, { code: codeOf(failure), isRequest: true }),
+    status(say('Given up, and reversed: {meaning}', { meaning: meaningOf(failure) }), {
+      code: codeOf(failure),
+      isRequest: true,
+    }),
   ],
-  payment_processed: ({ approval }) => [status('Authorised.'), ...authenticationLines(approval)],
+  payment_processed: ({ approval }) => [status(say('Authorised.')), ...authenticationLines(approval)],
   payment_capture_started: ({ amount, reason }) => [
-    status(`Capture requested: ${reason}`, { amount, isRequest: true }),
+    status(say('Capture requested: {reason}', { reason }), { amount, isRequest: true }),
   ],
   payment_captured: ({ amount, settledBecause }) => [
-    status(`Captured.${byOperator(settledBecause)}`, { amount }),
+    status(sentences(say('Captured.'), byOperator(settledBecause)), { amount }),
   ],
   payment_cancel_started: ({ reason, code }) => [
-    status(`Cancellation started: ${reason}`, { ...defined({ code }), isRequest: true }),
+    status(say('Cancellation started: {reason}', { reason }), { ...defined({ code }), isRequest: true }),
   ],
   payment_reversal_refused: ({ code, isUncharged }) => [
     status(
-      isUncharged
-        ? 'The bank does not reverse it, and has taken no money.'
-        : 'The bank does not reverse it, so what it took is refunded.',
+      say(
+        isUncharged
+          ? 'The bank does not reverse it, and has taken no money.'
+          : 'The bank does not reverse it, so what it took is refunded.',
+      ),
       { code },
     ),
   ],
   payment_given_back: ({ amount, settledBecause }) => [
-    status(`The payer has the money back.${byOperator(settledBecause)}`, defined({ amount })),
+    status(sentences(say('The payer has the money back.'), byOperator(settledBecause)), defined({ amount })),
   ],
-  payment_cancelled: ({ settledBecause }) => [status(`Cancelled.${byOperator(settledBecause)}`)],
+  payment_cancelled: ({ settledBecause }) => [
+    status(sentences(say('Cancelled.'), byOperator(settledBecause))),
+  ],
   payment_failed: ({ failure, declineClass, settledBecause }) => [
     status(
       sentences(
-        `Failed: ${meaningOf(failure)}`,
-        declineClass ? declineHelp[declineClass] : adviceOn(failure),
+        say('Failed: {meaning}', { meaning: meaningOf(failure) }),
+        declineClass ? say(declineHelp[declineClass]) : adviceOn(failure),
         byOperator(settledBecause),
       ),
       { code: codeOf(failure), ...defined({ declineClass }) },
     ),
   ],
   refund_started: ({ refund: { id, amount, reason, waitsUntil } }) => [
-    refund(id, `Refund requested${reason === undefined ? '.' : `: ${reason}`}`, { amount, isRequest: true }),
+    refund(
+      id,
+      reason === undefined ? say('Refund requested.') : say('Refund requested: {reason}', { reason }),
+      { amount, isRequest: true },
+    ),
     ...(waitsUntil === undefined
       ? []
-      : [refund(id, `It waits for money of the shop, until ${shortTime(waitsUntil)}.`)]),
+      : [refund(id, say('It waits for money of the shop, until {time}.', { time: shortTime(waitsUntil) }))]),
   ],
-  refund_funded: ({ refundId }) => [refund(refundId, 'The money of the shop for the refund is reserved.')],
+  refund_funded: ({ refundId }) => [
+    refund(refundId, say('The money of the shop for the refund is reserved.')),
+  ],
   refund_failed: ({ refundId, failure, settledBecause }) => [
-    refund(refundId, `Refund failed: ${meaningOf(failure)}${byOperator(settledBecause)}`, {
-      code: codeOf(failure),
-    }),
+    refund(
+      refundId,
+      sentences(say('Refund failed: {meaning}', { meaning: meaningOf(failure) }), byOperator(settledBecause)),
+      {
+        code: codeOf(failure),
+      },
+    ),
   ],
   refund_succeeded: ({ refundId, rrn, arn, settledBecause }) => [
     refund(
       refundId,
-      `${['Refunded', rrn && `reference ${rrn}`, arn && `ARN ${arn}`].filter(Boolean).join(', ')}.${byOperator(settledBecause)}`,
+      sentences(
+        say('Refunded{reference}{arn}.', {
+          reference: rrn ? say(', reference {reference}', { reference: rrn }) : nothing,
+          arn: arn ? say(', ARN {arn}', { arn }) : nothing,
+        }),
+        byOperator(settledBecause),
+      ),
     ),
   ],
-  payment_refunded: () => [status('Refunded in full.')],
+  payment_refunded: () => [status(say('Refunded in full.'))],
   payment_capture_failed: ({ amount, code }) => [
-    status('The bank does not pay what it had captured.', { amount, ...defined({ code }) }),
+    status(say('The bank does not pay what it had captured.'), { amount, ...defined({ code }) }),
   ],
-  payment_approved_late: () => [status('The bank approved it after it was given up. That charge is undone.')],
+  payment_approved_late: () => [
+    status(say('The bank approved it after it was given up. That charge is undone.')),
+  ],
   payment_undo_started: ({ operation, amount, code }) => [
     status(
-      operation === 'f'
-        ? 'The bank approved the declined charge before the challenge. That charge is undone.'
-        : 'The refund that undid a charge failed later. It is sent once more.',
+      say(
+        operation === 'f'
+          ? 'The bank approved the declined charge before the challenge. That charge is undone.'
+          : 'The refund that undid a charge failed later. It is sent once more.',
+      ),
       { ...defined({ amount, code }), isRequest: true },
     ),
   ],
   payment_undo_refused: ({ code }) => [
-    status('The bank does not undo that charge, so an operator finds out why.', { code }),
+    status(say('The bank does not undo that charge, so an operator finds out why.'), { code }),
   ],
   payment_undone: ({ amount, settledBecause }) => [
-    status(`The payer has the money of that charge back.${byOperator(settledBecause)}`, defined({ amount })),
+    status(
+      sentences(say('The payer has the money of that charge back.'), byOperator(settledBecause)),
+      defined({ amount }),
+    ),
   ],
   refund_returned: ({ refundId, amount }) => [
-    refund(refundId, 'The money of the refund came back to the shop.', { amount }),
+    refund(refundId, say('The money of the refund came back to the shop.'), { amount }),
   ],
 };
 
@@ -123,23 +161,28 @@ function linesOf<Type extends PaymentFact['type']>(fact: Fact<Type>): readonly L
 }
 
 function startLines({ amount, flow, payer, threeDSecure, exemption, authenticated }: PaymentTerms): Line[] {
-  const who = 'seriesId' in payer ? 'without the payer' : 'by the payer';
+  const isHeld = flow.type === 'hold';
+  const began =
+    'seriesId' in payer
+      ? say(isHeld ? 'Created without the payer, held first.' : 'Created without the payer, in one step.')
+      : say(isHeld ? 'Created by the payer, held first.' : 'Created by the payer, in one step.');
   const wishes = {
     always: 'The bank is asked for 3-D Secure.',
     never: 'The bank is asked to do without 3-D Secure.',
-  };
+  } as const;
   const warnings = 'warnings' in payer ? payer.warnings : [];
   return [
-    {
-      kind: 'payment',
-      text: `Created ${who}, ${flow.type === 'hold' ? 'held first' : 'in one step'}.`,
-      amount,
-    },
-    ...(threeDSecure ? [secure(wishes[threeDSecure])] : []),
-    ...(exemption ? [secure(`The bank is asked for an exemption from 3-D Secure: ${exemption}.`)] : []),
-    ...(authenticated
-      ? [secure(`Authenticated elsewhere: status ${authenticated.status}, ECI ${authenticated.eci}.`)]
+    { kind: 'payment', text: began, amount },
+    ...(threeDSecure ? [secure(say(wishes[threeDSecure]))] : []),
+    ...(exemption
+      ? [secure(say('The bank is asked for an exemption from 3-D Secure: {exemption}.', { exemption }))]
       : []),
-    ...warnings.map((warning): Line => ({ kind: 'rules', text: `Allowed with a warning: ${warning}.` })),
+    ...(authenticated
+      ? [secure(say('Authenticated elsewhere: status {status}, ECI {eci}.', authenticated))]
+      : []),
+    ...warnings.map((warning): Line => ({
+      kind: 'rules',
+      text: say('Allowed with a warning: {warning}.', { warning }),
+    })),
   ];
 }

@@ -3,20 +3,22 @@ import { latest, type Instant } from '../../clock.ts';
 import { eventAt } from '../../platform/events/domain/topic.ts';
 import type { PayerEmail } from '../../emails/domain/payer-email.ts';
 import type { TimelineItem } from '../domain/item.ts';
+import type { Phrase } from '../domain/phrases.ts';
+import { nothing, say, sentences, type Text } from '../domain/text.ts';
 import type { Deliveries, Delivery, NumberedEvent, Transfer, WaitingQueue } from '../port.ts';
 
-const phases: Readonly<Record<string, string>> = {
-  single: 'Posted',
-  pending: 'Reserved',
-  post: 'Posted what was reserved',
-  void: 'Released what was reserved',
-};
+const phases = {
+  single: 'Posted: {step}, from {debit} to {credit}.',
+  pending: 'Reserved: {step}, from {debit} to {credit}.',
+  post: 'Posted what was reserved: {step}, from {debit} to {credit}.',
+  void: 'Released what was reserved: {step}, from {debit} to {credit}.',
+} as const satisfies Readonly<Record<Transfer['phase'], Phrase>>;
 
 export function ledgerLines(transfers: readonly Transfer[]): TimelineItem[] {
   return transfers.map(({ happened_at, phase, step, debit, credit, minor, currency, operation_id }) => ({
     at: happened_at,
     kind: 'ledger',
-    text: `${phases[phase] ?? phase}: ${step}, from ${debit} to ${credit}.`,
+    text: say(phases[phase], { step, debit, credit }),
     amount: { minor, currency },
     id: operation_id,
   }));
@@ -25,16 +27,18 @@ export function ledgerLines(transfers: readonly Transfer[]): TimelineItem[] {
 export function emailLines(email: PayerEmail | undefined): TimelineItem[] {
   if (!email) return [];
   const ends = {
-    waiting: 'queued.',
-    kept: 'kept in the outbox of the sandbox.',
-    sent: 'sent to the payer.',
-    refused: `refused by the mail server: ${withoutAddresses(email.refusal ?? '')}`,
+    waiting: say('Receipt queued.'),
+    kept: say('Receipt kept in the outbox of the sandbox.'),
+    sent: say('Receipt sent to the payer.'),
+    refused: say('Receipt refused by the mail server: {refusal}', {
+      refusal: withoutAddresses(email.refusal ?? ''),
+    }),
   };
   const { createdAt, endedAt, status, aggregateId, emailId } = email;
-  const line = (at: Instant, text: string): TimelineItem => ({
+  const line = (at: Instant, text: Text): TimelineItem => ({
     at,
     kind: 'email',
-    text: `Receipt ${text}`,
+    text,
     id: `${aggregateId}/${emailId}`,
   });
   return [line(createdAt, ends.waiting), ...(endedAt === undefined ? [] : [line(endedAt, ends[status])])];
@@ -62,7 +66,7 @@ export function webhookLines(
           {
             at: latest(oldest.attempted_at, beginning.at),
             kind: 'webhook' as const,
-            text: 'Earlier attempts are not shown.',
+            text: say('Earlier attempts are not shown.'),
           },
         ]
       : []),
@@ -75,11 +79,14 @@ export function webhookLines(
 
 /** A test clock may be ahead of the clock of deliveries, and no line stands before its cause. */
 function deliveryLine(delivery: Delivery, eventTime: Instant | undefined): TimelineItem {
-  const { webhook_id, attempt, event_type, attempted_at, duration_ms, status, failure } = delivery;
+  const { webhook_id, attempt, event_type: event, attempted_at, duration_ms, status, failure } = delivery;
   return {
     at: latest(attempted_at, eventTime ?? attempted_at),
     kind: 'webhook',
-    text: `${event_type}, attempt ${attempt}: ${failure === null ? 'accepted.' : `failed with ${failure}.`}`,
+    text:
+      failure === null
+        ? say('{event}, attempt {attempt}: accepted.', { event, attempt })
+        : say('{event}, attempt {attempt}: failed with {failure}.', { event, attempt, failure }),
     durationMs: duration_ms,
     id: webhook_id,
     ...(status === null ? {} : { code: String(status) }),
@@ -90,12 +97,13 @@ function deliveryLine(delivery: Delivery, eventTime: Instant | undefined): Timel
 function queueLines(queue: WaitingQueue, own: readonly Delivery[]): TimelineItem[] {
   const { webhook_id: id, next_position, waiting_since, attempts, last_failure, wake_at, stuck_at } = queue;
   const isOwn = own.some(({ webhook_id, position }) => webhook_id === id && position >= next_position);
-  const behind = last_failure === null || isOwn ? '' : ' An earlier webhook event comes first.';
-  const failed = last_failure === null ? '' : ` Last failure: ${last_failure}.`;
-  const line = (at: Instant, text: string): TimelineItem[] => [
-    { at, kind: 'webhook', text: `${text}${behind}${failed}`, id },
+  const behind = last_failure === null || isOwn ? nothing : say('An earlier webhook event comes first.');
+  const failed = last_failure === null ? nothing : say('Last failure: {failure}.', { failure: last_failure });
+  const line = (at: Instant, text: Text): TimelineItem[] => [
+    { at, kind: 'webhook', text: sentences(text, behind, failed), id },
   ];
-  if (stuck_at !== null) return line(stuck_at, 'Parked until you resume the queue.');
-  if (attempts > 0 && wake_at !== null) return line(wake_at, `Next attempt, after ${attempts} failed.`);
-  return waiting_since === null ? [] : line(waiting_since, 'Waits to be delivered.');
+  if (stuck_at !== null) return line(stuck_at, say('Parked until you resume the queue.'));
+  if (attempts > 0 && wake_at !== null)
+    return line(wake_at, say('Next attempt, after {attempts} failed.', { attempts }));
+  return waiting_since === null ? [] : line(waiting_since, say('Waits to be delivered.'));
 }

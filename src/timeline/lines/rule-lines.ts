@@ -5,10 +5,12 @@ import type { TradingRefusal } from '../../merchants/domain/party.ts';
 import type { Payment } from '../../payments/domain/payment.ts';
 import type { Evaluation } from '../../recurring/port.ts';
 import type { TimelineItem, TimelineLine } from '../domain/item.ts';
+import type { WholePhrase } from '../domain/phrases.ts';
+import { say, type Text } from '../domain/text.ts';
 import type { ChargeOfSeries } from '../port.ts';
 import { shortTime } from './words.ts';
 
-const effectWords: Readonly<Record<string, string>> = {
+const effectWords: Readonly<Record<string, WholePhrase>> = {
   'stop charge': 'this invoice is not charged again',
   'stop series': 'the series ends',
   'stop cardInShop': 'every series of the card in this shop ends',
@@ -16,8 +18,9 @@ const effectWords: Readonly<Record<string, string>> = {
 };
 
 /** What else is stored is "wait until" a time. */
-export function stopWords(effect: string): string {
-  return effectWords[effect] ?? effect;
+export function stopWords(effect: string): Text {
+  const known = effectWords[effect];
+  return known ? say(known) : say('wait until {time}', { time: effect.replace('wait until ', '') });
 }
 
 export function ruleLines({ createdAt }: Payment, charge: ChargeOfSeries | undefined): TimelineLine[] {
@@ -28,7 +31,9 @@ export function ruleLines({ createdAt }: Payment, charge: ChargeOfSeries | undef
     {
       at: createdAt,
       kind: 'rules',
-      text: `Allowed as ${isRetry ? 'a retry' : 'a new charge'} by ${packs.join(', ')}.`,
+      text: say(isRetry ? 'Allowed as a retry by {packs}.' : 'Allowed as a new charge by {packs}.', {
+        packs: packs.join(', '),
+      }),
       id,
     },
     ...(effect === null || endedAt === null
@@ -37,7 +42,11 @@ export function ruleLines({ createdAt }: Payment, charge: ChargeOfSeries | undef
           {
             at: endedAt,
             kind: 'rules' as const,
-            text: `After the decline: ${stopWords(effect)}, by rule ${rule} of ${pack}.`,
+            text: say('After the decline: {effect}, by rule {rule} of {pack}.', {
+              effect: stopWords(effect),
+              rule: String(rule),
+              pack: String(pack),
+            }),
             id,
             isResult: true as const,
           },
@@ -52,30 +61,44 @@ type NextAttempt = {
   readonly charge: ChargeOfSeries | undefined;
 };
 
+const ended: Readonly<Record<Exclude<Invoice['status'], 'unpaid'>, WholePhrase>> = {
+  paid: 'No other attempt: the invoice is paid.',
+  fulfilled: 'No other attempt: the invoice is fulfilled.',
+  cancelled: 'No other attempt: the invoice is cancelled.',
+};
+
 /** Of a payment that failed. */
 export function nextAttemptLines(
   failedAt: Instant,
   { invoice, refusal, charge }: NextAttempt,
   now: Instant,
 ): TimelineItem[] {
-  const line = (text: string, at = failedAt): TimelineItem[] => [{ at, kind: 'nextAttempt', text }];
+  const line = (text: Text, at = failedAt): TimelineItem[] => [{ at, kind: 'nextAttempt', text }];
   const due = shortTime(invoice.dueDate);
-  if (invoice.status !== 'unpaid') return line(`No other attempt: the invoice is ${invoice.status}.`);
-  if (invoice.dueDate <= now) return line(`No other attempt: the invoice was due at ${due}.`);
-  if (refusal !== undefined) return line(`No other attempt while ${tradingWords[refusal]}.`);
-  if (invoice.paymentInProgress) return line('Another attempt is in progress.');
-  if (!charge) return line(`The payer can try again, until ${due}.`);
+  if (invoice.status !== 'unpaid') return line(say(ended[invoice.status]));
+  if (invoice.dueDate <= now)
+    return line(say('No other attempt: the invoice was due at {time}.', { time: due }));
+  if (refusal !== undefined)
+    return line(say('No other attempt while {reason}.', { reason: say(tradingWords[refusal]) }));
+  if (invoice.paymentInProgress) return line(say('Another attempt is in progress.'));
+  if (!charge) return line(say('The payer can try again, until {time}.', { time: due }));
   const { decision } = charge.found;
-  if (decision.may) return line('The rules allow another charge of this invoice now.');
+  if (decision.may) return line(say('The rules allow another charge of this invoice now.'));
   const { retryAfter } = decision;
   const refused = refusedBy(decision);
   if (retryAfter === undefined)
-    return line(`No other charge by waiting: ${refused}. The payer can pay the invoice.`);
+    return line(say('No other charge by waiting: {refused}. The payer can pay the invoice.', { refused }));
   if (retryAfter >= invoice.dueDate)
     return line(
-      `No other charge: the invoice is due at ${due}, and until ${shortTime(retryAfter)} ${refused}. The payer can pay the invoice.`,
+      say(
+        'No other charge: the invoice is due at {due}, and until {time} {refused}. The payer can pay the invoice.',
+        { due, time: shortTime(retryAfter), refused },
+      ),
     );
-  return line(`The next charge is possible. Until then: ${refused}.`, latest(failedAt, retryAfter));
+  return line(
+    say('The next charge is possible. Until then: {refused}.', { refused }),
+    latest(failedAt, retryAfter),
+  );
 }
 
 /** Of a series, on an invoice that is created then. */
@@ -84,20 +107,24 @@ export function nextChargeLine(
   { decision }: Evaluation,
   refusal: TradingRefusal | undefined,
 ): TimelineItem {
-  const line = (text: string, at = since): TimelineItem => ({ at, kind: 'nextAttempt', text });
-  if (refusal !== undefined) return line(`No charge while ${tradingWords[refusal]}.`);
-  if (decision.may) return line('The rules allow a charge now.');
+  const line = (text: Text, at = since): TimelineItem => ({ at, kind: 'nextAttempt', text });
+  if (refusal !== undefined)
+    return line(say('No charge while {reason}.', { reason: say(tradingWords[refusal]) }));
+  if (decision.may) return line(say('The rules allow a charge now.'));
   const refused = refusedBy(decision);
-  if (decision.retryAfter === undefined) return line(`No charge by waiting: ${refused}.`);
-  return line(`The next charge is possible. Until then: ${refused}.`, latest(since, decision.retryAfter));
+  if (decision.retryAfter === undefined) return line(say('No charge by waiting: {refused}.', { refused }));
+  return line(
+    say('The next charge is possible. Until then: {refused}.', { refused }),
+    latest(since, decision.retryAfter),
+  );
 }
 
-export const tradingWords: Readonly<Record<TradingRefusal, string>> = {
+export const tradingWords: Readonly<Record<TradingRefusal, WholePhrase>> = {
   invalidShopID: 'the shop does not exist',
   invalidPartyStatus: 'the merchant is blocked or suspended',
   invalidShopStatus: 'the shop is blocked or suspended',
 };
 
-function refusedBy({ code, rule, pack }: Evaluation['decision'] & { readonly may: false }): string {
-  return `${code}, by rule ${rule} of ${pack}`;
+function refusedBy({ code, rule, pack }: Evaluation['decision'] & { readonly may: false }): Text {
+  return say('{code}, by rule {rule} of {pack}', { code, rule, pack });
 }

@@ -3,83 +3,95 @@ import type { AdvanceNotice, Revocation, SeriesFact, SeriesTerms } from '../../r
 import { defined } from '../../defined.ts';
 import { declineHelp } from '../domain/decline-help.ts';
 import type { TimelineItem, TimelineLine } from '../domain/item.ts';
+import type { Phrase, WholePhrase } from '../domain/phrases.ts';
+import { nothing, say, sentences, type Text } from '../domain/text.ts';
 import type { SeriesFacts } from '../port.ts';
 import { stopWords } from './rule-lines.ts';
-import { sentences, shortTime, status, type UndatedLine as Line } from './words.ts';
+import { adviceText, shortTime, status, type UndatedLine as Line } from './words.ts';
 
 type Fact<Type extends SeriesFact['type']> = Extract<SeriesFact, { readonly type: Type }>;
 type Payment = { readonly invoiceId: string; readonly paymentId: string };
 
 /** As the commands name a payment. */
 const idOf = ({ invoiceId, paymentId }: Payment) => `${invoiceId}/${paymentId}`;
-const charge = (payment: Payment, text: string, more: Partial<Line> = {}): Line => ({
+const charge = (payment: Payment, text: Text, more: Partial<Line> = {}): Line => ({
   kind: 'charge',
   text,
   id: idOf(payment),
   ...more,
 });
 
-const revokers: Readonly<Record<Revocation['by'], string>> = {
-  payer: 'The payer',
-  merchant: 'The merchant',
-  operator: 'The operator',
-};
+const revoked = {
+  payer: ['The payer ended the consent.', 'The payer ended the consent: {reason}'],
+  merchant: ['The merchant ended the consent.', 'The merchant ended the consent: {reason}'],
+  operator: ['The operator ended the consent.', 'The operator ended the consent: {reason}'],
+} as const satisfies Readonly<Record<Revocation['by'], readonly [Phrase, Phrase]>>;
 
-const notices: Readonly<Record<AdvanceNotice['kind'], string>> = {
-  cardExpiring: 'the card expires',
-  gapNearing: 'without a charge, the consent lapses',
-  rareChargeNearing: 'a rare charge comes',
-  trialEnding: 'the trial ends',
-  consentEnding: 'the consent ends',
-  consentEnded: 'the consent ended',
-};
+const notices = {
+  cardExpiring: 'Advance notice for the merchant: the card expires, {time}.',
+  gapNearing: 'Advance notice for the merchant: without a charge, the consent lapses, {time}.',
+  rareChargeNearing: 'Advance notice for the merchant: a rare charge comes, {time}.',
+  trialEnding: 'Advance notice for the merchant: the trial ends, {time}.',
+  consentEnding: 'Advance notice for the merchant: the consent ends, {time}.',
+  consentEnded: 'Advance notice for the merchant: the consent ended, {time}.',
+} as const satisfies Readonly<Record<AdvanceNotice['kind'], Phrase>>;
 
 const lines: { readonly [Type in SeriesFact['type']]: (fact: Fact<Type>) => readonly Line[] } = {
   series_started: ({ terms }) => [{ kind: 'series', text: startOf(terms) }],
   recurring_charge_started: (fact) => [
-    charge(fact, fact.isRetry ? 'A retry began.' : 'A charge began.', {
+    charge(fact, say(fact.isRetry ? 'A retry began.' : 'A charge began.'), {
       isRequest: true,
       ...(fact.amount ? { amount: { ...fact.amount, minor: BigInt(fact.amount.minor) } } : {}),
     }),
-    { kind: 'rules', text: `Allowed by ${fact.packs.join(', ')}.`, id: idOf(fact) },
+    { kind: 'rules', text: say('Allowed by {packs}.', { packs: fact.packs.join(', ') }), id: idOf(fact) },
     ...fact.warnings.map((warning): Line => ({
       kind: 'rules',
-      text: `Allowed with a warning: ${warning}.`,
+      text: say('Allowed with a warning: {warning}.', { warning }),
       id: idOf(fact),
     })),
   ],
-  recurring_charge_succeeded: (fact) => [charge(fact, 'The charge is approved.')],
+  recurring_charge_succeeded: (fact) => [charge(fact, say('The charge is approved.'))],
   recurring_charge_failed: (fact) => failureLines(fact),
-  recurring_charge_unsent: (fact) => [charge(fact, 'The charge was not sent. It counts as no attempt.')],
+  recurring_charge_unsent: (fact) => [charge(fact, say('The charge was not sent. It counts as no attempt.'))],
   obligation_ended: ({ invoiceId }) => [
     {
       kind: 'rules',
-      text: 'The invoice is not charged any more. Its failures do not count for other invoices.',
+      text: say('The invoice is not charged any more. Its failures do not count for other invoices.'),
       id: invoiceId,
     },
   ],
   series_stopped: ({ scope, rule, pack, declineClass }) => [
     {
       kind: 'rules',
-      text: `Stopped: ${stopWords(`stop ${scope}`)}, by rule ${rule} of ${pack}.`,
+      text: say('Stopped: {effect}, by rule {rule} of {pack}.', {
+        effect: stopWords(`stop ${scope}`),
+        rule,
+        pack,
+      }),
       ...defined({ declineClass }),
       isResult: true,
     },
   ],
-  consent_withdrawn: ({ by, reason }) => [
-    status(`${revokers[by]} ended the consent${reason === undefined ? '.' : `: ${reason}`}`),
+  consent_withdrawn: ({ by, reason }) => {
+    const [alone, because] = revoked[by];
+    return [status(reason === undefined ? say(alone) : say(because, { reason }))];
+  },
+  parent_added: (fact) => [charge(fact, say('The payment can be named as a parent.'))],
+  consent_renewed: ({ endsAt }) => [
+    {
+      kind: 'series',
+      text: agreed(endsAt, 'The payer agreed again.', 'The payer agreed again, until {time}.'),
+    },
   ],
-  parent_added: (fact) => [charge(fact, 'The payment can be named as a parent.')],
-  consent_renewed: ({ endsAt }) => [{ kind: 'series', text: `The payer agreed again${until(endsAt)}.` }],
   notice_due: ({ notice: { kind, about } }) => [
-    { kind: 'series', text: `Advance notice for the merchant: ${notices[kind]}, ${shortTime(about)}.` },
+    { kind: 'series', text: say(notices[kind], { time: shortTime(about) }) },
   ],
 };
 
 export function seriesLines({ facts, isMore }: { facts: SeriesFacts; isMore: boolean }): TimelineLine[] {
   const [first] = facts;
   const omitted: TimelineItem[] =
-    isMore && first ? [{ at: first.at, kind: 'series', text: 'Earlier events are not shown.' }] : [];
+    isMore && first ? [{ at: first.at, kind: 'series', text: say('Earlier events are not shown.') }] : [];
   return [...omitted, ...facts.flatMap(({ at, fact }) => linesOf(fact).map((line) => ({ at, ...line })))];
 }
 
@@ -87,13 +99,19 @@ function linesOf<Type extends SeriesFact['type']>(fact: Fact<Type>): readonly Li
   return (lines[fact.type as Type] as (fact: Fact<Type>) => readonly Line[])(fact);
 }
 
-function startOf({ imported, kind, endsAt }: SeriesTerms): string {
-  const began = kind === 'customer' ? 'by saving a card' : 'with a payment';
-  return imported ? 'Imported: the payer agreed elsewhere.' : `The payer agreed ${began}${until(endsAt)}.`;
+function startOf({ imported, kind, endsAt }: SeriesTerms): Text {
+  if (imported) return say('Imported: the payer agreed elsewhere.');
+  return kind === 'customer'
+    ? agreed(endsAt, 'The payer agreed by saving a card.', 'The payer agreed by saving a card, until {time}.')
+    : agreed(endsAt, 'The payer agreed with a payment.', 'The payer agreed with a payment, until {time}.');
 }
 
-function until(endsAt: SeriesTerms['endsAt']): string {
-  return endsAt === undefined ? '' : `, until ${shortTime(endsAt)}`;
+function agreed(
+  endsAt: SeriesTerms['endsAt'],
+  alone: WholePhrase,
+  until: Extract<Phrase, `${string}, until {time}.`>,
+): Text {
+  return endsAt === undefined ? say(alone) : say(until, { time: shortTime(endsAt) });
 }
 
 function failureLines(fact: Fact<'recurring_charge_failed'>): Line[] {
@@ -101,16 +119,24 @@ function failureLines(fact: Fact<'recurring_charge_failed'>): Line[] {
   const { declineClass, notBefore } = fact;
   const said =
     code === undefined
-      ? 'The bank did not answer, and the charge was given up.'
-      : `Declined with ${network} code ${code}${advice === undefined ? '' : `, advice ${advice}`}.`;
-  const text = sentences(said, declineClass ? declineHelp[declineClass] : '');
+      ? say('The bank did not answer, and the charge was given up.')
+      : say('Declined with {network} code {code}{advice}.', {
+          network: network ?? '',
+          code,
+          advice: adviceText(advice),
+        });
+  const text = sentences(said, declineClass ? say(declineHelp[declineClass]) : nothing);
   return [
     charge(fact, text, defined({ code, declineClass })),
     ...(notBefore
       ? [
           {
             kind: 'rules' as const,
-            text: `No charge before ${shortTime(notBefore.at)}, by rule ${notBefore.rule} of ${notBefore.pack}.`,
+            text: say('No charge before {time}, by rule {rule} of {pack}.', {
+              time: shortTime(notBefore.at),
+              rule: notBefore.rule,
+              pack: notBefore.pack,
+            }),
             id: idOf(fact),
             isResult: true as const,
           },

@@ -3,19 +3,12 @@ import type { ReturnCode } from '../../acquiring/domain/bank-port.ts';
 import { latest } from '../../clock.ts';
 import type { Withdrawal } from '../../payouts/domain/withdrawal.ts';
 import type { TimelineItem, TimelineLine } from '../domain/item.ts';
+import type { WholePhrase } from '../domain/phrases.ts';
+import { nothing, say, sentences } from '../domain/text.ts';
 import type { Transfer, Wait, WithdrawalFacts } from '../port.ts';
-import {
-  adviceOn,
-  byOperator,
-  codeOf,
-  meaningOf,
-  sentences,
-  shortTime,
-  status,
-  type UndatedLine,
-} from './words.ts';
+import { adviceOn, byOperator, codeOf, meaningOf, shortTime, status, type UndatedLine } from './words.ts';
 
-const returns: Readonly<Record<ReturnCode, string>> = {
+const returns: Readonly<Record<ReturnCode, WholePhrase>> = {
   account_closed: 'the account is closed',
   account_frozen: 'the account is frozen',
   account_restricted: 'the account does not take it',
@@ -31,25 +24,26 @@ export function withdrawalLines(withdrawal: Withdrawal, facts: WithdrawalFacts):
 function lineOf({ amount }: Withdrawal, fact: WithdrawalFacts[number]['fact']): UndatedLine {
   switch (fact.type) {
     case 'withdrawal_started':
-      return { kind: 'withdrawal', text: 'Created. The money is reserved in the wallet.', amount };
+      return { kind: 'withdrawal', text: say('Created. The money is reserved in the wallet.'), amount };
     case 'withdrawal_succeeded':
       return status(
         sentences(
-          `Paid out, reference ${fact.reference}.`,
-          fact.availableBy ? `On the card by ${shortTime(fact.availableBy)}.` : '',
+          say('Paid out, reference {reference}.', { reference: fact.reference }),
+          fact.availableBy ? say('On the card by {time}.', { time: shortTime(fact.availableBy) }) : nothing,
           byOperator(fact.reason),
         ),
         { amount },
       );
     case 'withdrawal_failed': {
       const { failure, reason } = fact;
-      const text = sentences(`Failed: ${meaningOf(failure)}`, adviceOn(failure), byOperator(reason));
+      const said = say('Failed: {meaning}', { meaning: meaningOf(failure) });
+      const text = sentences(said, adviceOn(failure), byOperator(reason));
       return status(text, { code: codeOf(failure) });
     }
     case 'withdrawal_returned': {
       const { amount: back, code } = fact.returned;
-      const text = `The bank of the card sent money back: ${returns[code]}.${byOperator(fact.reason)}`;
-      return status(text, { amount: back, code });
+      const said = say('The bank of the card sent money back: {reason}.', { reason: say(returns[code]) });
+      return status(sentences(said, byOperator(fact.reason)), { amount: back, code });
     }
   }
 }
@@ -61,14 +55,18 @@ export function moveLines(transfers: readonly Transfer[]): TimelineItem[] {
     .map(({ happened_at }) => ({
       at: happened_at,
       kind: 'bank',
-      text: 'The bank has done nothing. Another bank is used.',
+      text: say('The bank has done nothing. Another bank is used.'),
     }));
 }
 
 /** While it is pending. */
 export function waitLines({ createdAt }: Withdrawal, wait: Wait | undefined): TimelineItem[] {
-  const line = (at: TimelineItem['at'], text: string): TimelineItem[] => [
-    { at: latest(at, createdAt), kind: 'nextAttempt', text: `${text} Do not create it again.` },
+  const line = (at: TimelineItem['at'], phrase: WholePhrase): TimelineItem[] => [
+    {
+      at: latest(at, createdAt),
+      kind: 'nextAttempt',
+      text: sentences(say(phrase), say('Do not create it again.')),
+    },
   ];
   if (wait?.stuck_at)
     return line(

@@ -156,6 +156,28 @@ describe('an operator', () => {
   });
 });
 
+test.each([
+  'invoices/{invoiceID}/payments/{paymentID}',
+  'invoices/{invoiceID}/payments/{paymentID}/recurring',
+])('what happened to %s is in the language of the page', async (object) => {
+  const path = pathOf('', `/v2/processing/${object}/timeline`);
+  const cookie = await enterAs(merchant);
+  const texts = async (headers: Record<string, string>) => {
+    const { status, body } = await read(cookie, path, headers);
+    expect(status).toBe(200);
+    return body.map(({ text }: { text: string }) => text) as string[];
+  };
+  const russian = await texts({ 'accept-language': 'ru' });
+  for (const text of russian) expect(text).toMatch(/[а-я]/);
+  const english = await texts({ 'accept-language': 'en' });
+  expect(english.join()).not.toMatch(/[а-я]/);
+  expect(english).toHaveLength(russian.length);
+  // The API has one language.
+  const headers = { 'accept-language': 'ru' };
+  const { text } = await service.call('GET', path, { token: merchant.apiKey, headers });
+  expect(text).not.toMatch(/[а-я]/);
+});
+
 test('people who look do not wait for the searches of the merchant’s server', async () => {
   const cookie = await enterAs(merchant);
   const sum = `/v2/analytics/payments/attempts?${range}`;

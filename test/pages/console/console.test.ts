@@ -5,14 +5,13 @@ import { insertShop } from '../../../src/merchants/store/parties.ts';
 import { describeInBrowser } from '../../support/processes/browser.ts';
 import { makeWebhook } from '../../support/receivers/webhooks.ts';
 import { startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/checkout-world.ts';
+import { unknownPayout } from '../../support/worlds/unknown-payout.ts';
 import { recurringWorld } from '../../support/worlds/recurring.ts';
 import { narrowPhone, obstacles } from '../accessibility/obstacles.ts';
 
 const visa = '4242424242424242';
 const emptyCard = '4000000000000002';
 const hostile = '<img src=x onerror="document.title=1">\u202egnp.exe';
-/** The bank never knows its outcome. */
-const unknownPayout = 99_916;
 const maxBytes = 60 * 1024;
 const sizes = [narrowPhone, { width: 360, height: 740 }, { width: 768, height: 1024 }];
 
@@ -58,35 +57,6 @@ describeInBrowser('the console', () => {
     await world.service.jobs.whenIdle();
     return made.id;
   }
-  async function payout(amount: number): Promise<string> {
-    const { service, merchant } = world;
-    const { id: identity } = await call('/wallet/v0/identities', {
-      name: 'Ada',
-      provider: 'test',
-      class: 'person',
-    });
-    const { id: wallet } = await call('/wallet/v0/wallets', { name: 'Payouts', identity, currency: 'RUB' });
-    const card = { type: 'BankCard', cardNumber: visa, expDate: '12/40', cardHolder: 'ADA' };
-    const { token } = await call('/payres/v0/bank-cards', card);
-    const resource = { type: 'BankCardDestinationResource', token };
-    const { id: destination } = await call('/wallet/v0/destinations', {
-      name: 'Card',
-      identity,
-      currency: 'RUB',
-      resource,
-    });
-    await service.jobs.whenIdle();
-    const { id } = await call('/wallet/v0/withdrawals', {
-      wallet,
-      destination,
-      body: { amount, currency: 'RUB' },
-    });
-    await service.jobs.whenIdle();
-    expect(
-      (await service.call('GET', `/wallet/v0/withdrawals/${id}`, { token: merchant.apiKey })).body.status,
-    ).toBe('Pending');
-    return id;
-  }
   async function trade() {
     const { service, merchant } = world;
     const webhook = await makeWebhook(service, merchant);
@@ -101,7 +71,7 @@ describeInBrowser('the console', () => {
       currency: 'RUB',
       reason: hostile,
     });
-    const withdrawal = await payout(unknownPayout);
+    const withdrawal = await unknownPayout(world);
     service.webhooks.wake();
     await service.webhooks.whenIdle();
     await service.jobs.whenIdle();
@@ -255,6 +225,30 @@ describeInBrowser('the console', () => {
     await page.getByText('No payment in these days.').waitFor();
   });
 
+  test('shows every digit of a sum, whatever its size', async () => {
+    await world.service.testDatabase.database.withClient((client) =>
+      client.query(
+        `insert into search_sum
+         select $1, 'TEST', timestamptz '2021-01-31T12:00Z', 'payment', 'RUB', 'captured', attempt, 'visa', '', '', '', minor, 1
+         from (values (0, 9007199254740992), (1, 1)) as sum (attempt, minor)`,
+        [world.merchant.partyId],
+      ),
+    );
+    await show('/today?days=7&until=2021-02-01');
+    const numbers = (await page.locator('.numbers').innerText()).replaceAll('\u00a0', ' ');
+    expect(numbers).toMatch(/Captured\s+90,071,992,547,409\.93 RUB/);
+    await page.locator('.plot summary').first().click();
+    const table = page.getByRole('table', { name: 'Payments over time' });
+    expect(await table.innerText()).toContain('90,071,992,547,409.93');
+    await page.getByRole('button', { name: 'Русский' }).click();
+    await expectHeading('Сегодня');
+    expect((await page.locator('.numbers').innerText()).replaceAll('\u00a0', ' ')).toContain(
+      '90 071 992 547 409,93 RUB',
+    );
+    await page.getByRole('button', { name: 'English' }).click();
+    expect(await obstacles(page, { sizes })).toEqual([]);
+  });
+
   test.each([
     ['0002', 'last four digits', 1],
     ['eve@example.com', 'e-mail', 1],
@@ -319,6 +313,22 @@ describeInBrowser('the console', () => {
     await expectHeading('Payouts');
   });
 
+  test.each(['payment', 'declined', 'payout', 'series'] as const)(
+    'says in Russian what happened: %s',
+    async (name) => {
+      await show(paths[name]);
+      await page.getByRole('button', { name: 'Русский' }).click();
+      await expect.poll(() => page.locator('h2').allInnerTexts()).toContain('Что произошло');
+      await expect.poll(() => page.locator('.timeline li').count()).toBeGreaterThan(1);
+      for (const text of await page.locator('.timeline li > p:nth-child(2)').allInnerTexts())
+        expect(text).toMatch(/[а-я]/);
+      for (const text of await page.locator('.why-box p').allInnerTexts()) expect(text).toMatch(/[а-я]/);
+      expect(await page.locator('[lang=en]').count()).toBe(0);
+      await page.getByRole('button', { name: 'English' }).click();
+      await expect.poll(() => page.locator('.timeline').innerText()).not.toMatch(/[а-я]/);
+    },
+  );
+
   test('shows an operator the pages of the merchant they choose', async () => {
     await show('/payments?party=NONE');
     await expectHeading('Which merchant?');
@@ -329,6 +339,24 @@ describeInBrowser('the console', () => {
     await page.getByRole('link', { name: 'Payouts' }).click();
     await expectHeading('Payouts');
     expect(new URL(page.url()).search).toBe(`?party=${world.merchant.partyId}`);
+  });
+
+  test('says on each page of a new merchant what fills it', async () => {
+    const { partyId: empty } = await world.createMerchant();
+    for (const [path, help] of [
+      ['/today', 'it appears here within a second'],
+      ['/payments', 'buy something in the demo shop'],
+      ['/payments?q=none', 'An ID is case-sensitive'],
+      ['/payouts', 'when your server creates a withdrawal'],
+      ['/webhooks', 'POST /v2/processing/webhooks'],
+      ['/series', 'makeRecurrent'],
+    ] as const) {
+      const { pathname, search: query } = new URL(path, world.address);
+      await show(`${pathname}${query === '' ? '?' : `${query}&`}party=${empty}`);
+      expect(await page.locator('.empty').first().innerText()).toContain(help);
+    }
+    await show('/jobs');
+    expect(await page.locator('.empty').first().innerText()).toContain('if it needs you');
   });
 
   test('says what is not found', async () => {

@@ -4,37 +4,70 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../../support/processes/browser.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { makeWebhook } from '../../support/receivers/webhooks.ts';
+import { unknownPayout } from '../../support/worlds/unknown-payout.ts';
 import { startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/checkout-world.ts';
 
 /** Without it they are drawn and thrown away, so that this file still works when they are wanted. */
 const folder = process.env['PICTURES'];
+const visa = '4242424242424242';
 const emptyCard = '4000000000000002';
 
 describeInBrowser('the pictures of the console', () => {
   let world: CheckoutWorld;
-  let declined: string;
+  let paths: Record<'declined' | 'refunded' | 'payout', string>;
   beforeAll(async () => {
     world = await startCheckoutWorld();
     world.service.clock.set(Date.parse('2026-11-27T14:20:00Z'));
-    const { token, session } = await world.tokenize(emptyCard);
-    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, paymentSession: session };
-    const contactInfo = { email: 'eve@example.com' };
-    const invoice = { amount: 149_000, product: 'Coffee for a month' };
-    ({ id: declined } = await world.pay(emptyCard, { payer: { ...payer, contactInfo } }, invoice));
-    await world.service.jobs.whenIdle();
-    await world.service.search.whenIdle();
+    paths = await trade();
     await fillSums(world);
     await enter(world);
   });
   afterAll(() => world?.close());
   afterEach(() => world.leave());
 
-  async function take(page: Page, name: string, looks: { width: number; height: number; dark?: true }) {
-    const { dark, ...size } = looks;
+  async function paidBy(card: string, email: string): Promise<string> {
+    const { token, session } = await world.tokenize(card);
+    const contactInfo = { email };
+    const resource = { payerType: 'PaymentResourcePayer', paymentToolToken: token, paymentSession: session };
+    const invoice = { amount: 149_000, product: 'Coffee for a month' };
+    const { id } = await world.pay(card, { payer: { ...resource, contactInfo } }, invoice);
+    await world.service.jobs.whenIdle();
+    // Each is a minute after the other.
+    world.service.clock.advance(60_000);
+    return id;
+  }
+  async function trade() {
+    const { service, merchant } = world;
+    const receiver = await startReceiver();
+    await makeWebhook(service, merchant, 'TEST', receiver.url);
+    await paidBy(visa, 'ada@example.com');
+    const refunded = await paidBy(visa, 'ada@example.com');
+    const declined = await paidBy(emptyCard, 'eve@example.com');
+    const refunds = `/v2/processing/invoices/${refunded}/payments/1/refunds`;
+    const body = { amount: 50_000, currency: 'RUB', reason: 'One bag was stale' };
+    const { status, text } = await service.call('POST', refunds, { token: merchant.apiKey, body });
+    expect(status, text).toBe(201);
+    await service.jobs.whenIdle();
+    const payout = await unknownPayout(world);
+    service.webhooks.wake();
+    await service.webhooks.whenIdle();
+    await receiver.stop();
+    await service.search.whenIdle();
+    return { declined, refunded, payout };
+  }
+
+  async function take(
+    page: Page,
+    name: string,
+    looks: { width: number; height: number; look: 'light' | 'dark' },
+  ) {
+    const { look, ...size } = looks;
     await page.setViewportSize(size);
-    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+    await page.emulateMedia({ colorScheme: look });
     const browser = await page.context().newCDPSession(page);
-    const { data } = await browser.send('Page.captureScreenshot', { format: 'webp', quality: 80 });
+    const { data } = await browser.send('Page.captureScreenshot', { format: 'webp', quality: 70 });
     await browser.detach();
     const picture = Buffer.from(data, 'base64');
     if (folder !== undefined) await writeFile(join(folder, name), picture);
@@ -42,19 +75,35 @@ describeInBrowser('the pictures of the console', () => {
     return picture.length;
   }
 
-  test('show Today', async () => {
-    const page = await world.open(`${world.address}/console/today`);
+  const looks = { '': 'light', '-dark': 'dark' } as const;
+  test.each([
+    ['phone', { width: 360, height: 860 }],
+    ['tablet', { width: 768, height: 860 }],
+    ['desktop', { width: 1_280, height: 860 }],
+  ])('show Today on a %s, light and dark', async (screen, size) => {
+    const page = await world.open(`${world.address}/console/today?days=7`);
     await page.getByRole('heading', { name: 'Approval rate' }).waitFor();
-    expect(await take(page, 'console-today.webp', { width: 1_000, height: 860 })).toBeGreaterThan(10_000);
-    const phone = { width: 360, height: 860, dark: true } as const;
-    expect(await take(page, 'console-today-phone.webp', phone)).toBeGreaterThan(10_000);
+    for (const [ending, look] of Object.entries(looks))
+      expect(await take(page, `console-today-${screen}${ending}.webp`, { ...size, look })).toBeGreaterThan(
+        8_000,
+      );
   });
 
-  test('show a declined payment', async () => {
-    const page = await world.open(`${world.address}/console/payments/${declined}/1`);
-    await page.locator('.why-box').waitFor();
-    const bytes = await take(page, 'console-declined.webp', { width: 1_000, height: 860 });
-    expect(bytes).toBeGreaterThan(10_000);
+  test.each([
+    ['charged-twice', () => '/payments?q=ada@example.com', 'tbody', 520],
+    ['declined', () => `/payments/${paths.declined}/1`, '.why-box', 560],
+    ['refund', () => `/payments/${paths.refunded}/1`, '.timeline', 520],
+    ['payout', () => `/payouts/${paths.payout}`, '[data-kind=nextAttempt]', 740],
+    ['webhook', () => `/payments/${paths.refunded}/1`, '[data-kind=webhook]', 440],
+  ] as const)('show the answer to a question: %s', async (name, path, shown, height) => {
+    const page = await world.open(`${world.address}/console${path()}`);
+    await page.locator(shown).first().waitFor();
+    await expect.poll(() => page.getByText('Loading…').count()).toBe(0);
+    await page.setViewportSize({ width: 1_000, height });
+    if (height === 440)
+      await page.evaluate(`document.querySelector('${shown}').scrollIntoView({ block: 'center' })`);
+    const bytes = await take(page, `console-${name}.webp`, { width: 1_000, height, look: 'light' });
+    expect(bytes).toBeGreaterThan(5_000);
   });
 });
 

@@ -1,6 +1,7 @@
 // The figures of Today and the days they are of, worked out in the browser.
 import { describe, expect, test } from 'vitest';
 import {
+  amountOf,
   approvalOf,
   classesOf,
   partsOf,
@@ -101,7 +102,7 @@ describe('the figures', () => {
         all: 8,
         approved: 6,
         declined: 1,
-        amount: 400,
+        amount: 400n,
       },
       {
         startMs: 1,
@@ -112,11 +113,16 @@ describe('the figures', () => {
         all: 2,
         approved: 0,
         declined: 0,
-        amount: 0,
+        amount: 0n,
       },
     ]);
     expect(totalOf(parts, 'all')).toBe(10);
     expect(partsOf(counts, amounts, 'EUR')).toEqual([]);
+  });
+
+  test('add up amounts of more digits than a number has', () => {
+    const result = [{ currency: 'RUB', offsetAmounts: [{ offset: 0, amount: '9007199254740993' }] }];
+    expect(amountOf(partsOf(counts, { result }, 'RUB'))).toBe(9_007_199_254_740_993n);
   });
 
   test('have no rate of fewer than 30, and the interval of Wilson', () => {
@@ -165,8 +171,8 @@ describe('the figures', () => {
       amount: count * 2,
     });
     expect(classesOf([decline('funds', 1), decline(undefined, 3), decline('funds', 4)])).toEqual([
-      { declineClass: 'funds', count: 5, amount: 10 },
-      { declineClass: '', count: 3, amount: 6 },
+      { declineClass: 'funds', count: 5 },
+      { declineClass: '', count: 3 },
     ]);
   });
 });

@@ -12,9 +12,10 @@ export async function makeWebhook(
   service: TestService,
   merchant: Merchant,
   shopID = 'TEST',
+  url = nowhere,
 ): Promise<string> {
   const scope = { topic: 'InvoicesTopic', shopID, eventTypes: ['InvoicePaid'] };
-  const body = { scope, url: nowhere };
+  const body = { scope, url };
   const made = await service.call('POST', webhooksUrl, { token: merchant.apiKey, body });
   if (made.status !== 201) throw new Error(`the webhook was not created: ${made.status} ${made.text}`);
   return made.body.id;

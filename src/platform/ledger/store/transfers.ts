@@ -1,5 +1,5 @@
 // The transfers of one aggregate, as a merchant or an operator reads them.
-import { currency } from '../../database/codec.ts';
+import { currency, oneOf } from '../../database/codec.ts';
 import type { Database } from '../../database/database.ts';
 import { statement, stored } from '../../database/statement.ts';
 
@@ -10,7 +10,7 @@ const readTransfers = statement({
   row: {
     operation_id: 'text',
     step: 'text',
-    phase: 'text',
+    phase: stored('text', oneOf('single', 'pending', 'post', 'void')),
     debit: 'text',
     credit: 'text',
     minor: 'int8',
