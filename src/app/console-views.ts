@@ -16,6 +16,7 @@ import { getCurrentBalances } from '../search/api/sums/balances.ts';
 import { getPaymentsAttempts, getPaymentsDeclines } from '../search/api/sums/payment-outcomes.ts';
 import { getPaymentsSplitAmount, getPaymentsSplitCount } from '../search/api/sums/payment-splits.ts';
 import { getPayoutSums } from '../search/api/sums/payout-sums.ts';
+import { getRecoveries } from '../search/api/sums/recoveries.ts';
 import { getRefundsAmount } from '../search/api/sums/refund-sums.ts';
 import { getPaymentTimeline } from '../timeline/api/get-payment-timeline.ts';
 import { getRecurringTimeline } from '../timeline/api/get-series-timelines.ts';
@@ -31,6 +32,7 @@ export const consoleEndpoints: readonly AnyEndpoint<AppContext, PrepareContext>[
   getPaymentsSplitAmount,
   getPaymentsAttempts,
   getPaymentsDeclines,
+  getRecoveries,
   getRefundsAmount,
   getPayoutSums,
   getCurrentBalances,

@@ -83,8 +83,10 @@ export function Columns(props: {
 export function Rates(props: {
   readonly name: string;
   readonly parts: readonly (Labelled & { readonly share: Share })[];
+  /** Draws where the true rate lies, too. */
+  readonly hasIntervals?: boolean;
 }) {
-  const { name, parts } = props;
+  const { name, parts, hasIntervals } = props;
   const places = parts.map(({ share }, index) =>
     share.rate === undefined ? undefined : `${index + 0.5} ${100 - share.rate * 100}`,
   );
@@ -92,10 +94,17 @@ export function Rates(props: {
     <Drawn name={name} width={parts.length} top="100%" labels={parts}>
       {places.map((place, index) => {
         const before = places[index - 1];
+        const { label = '', share } = parts[index] ?? {};
         return (
           place !== undefined && (
             <g>
-              <title>{`${parts[index]?.label ?? ''}: ${percentText(parts[index]?.share.rate ?? 0)}`}</title>
+              <title>{`${label}: ${percentText(share?.rate ?? 0)}`}</title>
+              {hasIntervals && share && (
+                <path
+                  class="interval"
+                  d={`M ${index + 0.5} ${100 - share.low * 100} V ${100 - share.high * 100}`}
+                />
+              )}
               {before !== undefined && <path class="line" d={`M ${before} L ${place}`} />}
               <path class="dot" d={`M ${place} h 0`} />
             </g>
