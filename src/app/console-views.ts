@@ -1,4 +1,5 @@
 // What the console reads: operations of the API for the party of a session, and what commands print for an operator.
+import { bankAnswers } from '../acquiring/bank-answers.ts';
 import { bankOverviews } from '../acquiring/bank-overview.ts';
 import type { Clock } from '../clock.ts';
 import type { OperatorView } from '../console/console-routes.ts';
@@ -62,5 +63,6 @@ export function operatorViews(deps: {
     { name: 'stuck-jobs', read: () => jobs.stuckJobs() },
     { name: 'failing-jobs', read: () => jobs.failingJobs() },
     { name: 'banks', read: () => bankOverviews(database, clock.now()) },
+    { name: 'bank-answers', read: () => bankAnswers(database, clock.now()) },
   ];
 }

@@ -32,6 +32,8 @@ export const retention: Readonly<Record<string, string>> = {
   destination: permanently.money,
   event: permanently.log,
   exchange: 'until `mandate retention purge`, and at least 540 days, for disputes and refunds',
+  exchange_sum: permanently.found,
+  exchange_sum_position: permanently.one,
   exchange_note: 'permanently: what banks reported on their own; few',
   export: 'seven days after the file is ready or has failed, then the service deletes it',
   export_piece: 'as long as their export',

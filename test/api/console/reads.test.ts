@@ -10,7 +10,7 @@ import { recurringWorld } from '../../support/worlds/recurring.ts';
 
 const visa = '4242424242424242';
 const own = { 'sec-fetch-site': 'same-origin' };
-const operatorViews = ['stuck-jobs', 'failing-jobs', 'banks'];
+const operatorViews = ['stuck-jobs', 'failing-jobs', 'banks', 'bank-answers'];
 
 let world: PayoutWorld;
 let service: TestService;
