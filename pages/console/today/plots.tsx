@@ -115,6 +115,53 @@ export function Rates(props: {
   );
 }
 
+/** The longest is the height; longer than a minute is drawn as a minute. Lines join neighbours alone, and the second is dashed. */
+export function Lines(props: {
+  readonly name: string;
+  readonly names: readonly string[];
+  readonly parts: readonly (Labelled & { readonly values: readonly (number | null)[] })[];
+  readonly text: (value: number) => string;
+}) {
+  const { name, names, parts, text } = props;
+  const most = Math.max(1, ...parts.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const height = Math.min(most, 60_000);
+  return (
+    <>
+      <p class="legend">
+        {names.map((one, line) => (
+          <span>
+            <svg class="swatch" viewBox="0 0 1 1" aria-hidden="true">
+              <path class={`line of${line}`} d="M 0 0.5 H 1" />
+            </svg>
+            {one}
+          </span>
+        ))}
+      </p>
+      <Drawn name={name} width={parts.length} top={text(most)} labels={parts}>
+        {names.map((_, line) => {
+          const places = parts.map(({ values }, index) => {
+            const value = values[line] ?? undefined;
+            return value === undefined
+              ? undefined
+              : `${index + 0.5} ${100 - Math.min(1, value / height) * 100}`;
+          });
+          return places.map((at, index) => {
+            const before = places[index - 1];
+            if (at === undefined) return null;
+            return (
+              <g>
+                <title>{`${parts[index]?.label ?? ''}: ${text(parts[index]?.values[line] ?? 0)}`}</title>
+                {before !== undefined && <path class={`line of${line}`} d={`M ${before} L ${at}`} />}
+                <path class="dot" d={`M ${at} h 0`} />
+              </g>
+            );
+          });
+        })}
+      </Drawn>
+    </>
+  );
+}
+
 /** It is stretched to the width of the page, so what has a shape of its own stands outside. */
 function Drawn(props: {
   readonly name: string;
