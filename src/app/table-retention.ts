@@ -71,6 +71,8 @@ export const retention: Readonly<Record<string, string>> = {
   search_position: permanently.one,
   search_refund: permanently.found,
   search_retry: permanently.found,
+  search_day_sum: permanently.found,
+  search_hour_sum: permanently.found,
   search_sum: permanently.found,
   security_code: 'a quarter of an hour, or until used; then the service deletes them',
   security_code_key: 'as long as a code needs them',

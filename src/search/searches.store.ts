@@ -133,8 +133,7 @@ export type SearchKey = (typeof searchKeys)[number];
 export type RefundSearchKey = (typeof refundSearchKeys)[number];
 const keyed = (key: InvoiceSearchKey, row = '') => {
   if (key === 'time') return '';
-  if (key === 'payment_amount' || key === 'invoice_amount')
-    return `and ${row}shop_id = :shop_id and ${row}amount_minor = :${key}`;
+  if (key === 'payment_amount' || key === 'invoice_amount') return `and ${row}amount_minor = :${key}`;
   const is = `and ${row}${key} = :${key}`;
   return key === 'fingerprint' ? `${is} and md5(${row}${key}) = md5(:${key})` : is;
 };

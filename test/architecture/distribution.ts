@@ -59,6 +59,8 @@ export const distributedBy: Readonly<Record<string, string>> = {
   search_position: 'only_row',
   search_refund: 'party_id',
   search_retry: 'party_id',
+  search_day_sum: 'party_id',
+  search_hour_sum: 'party_id',
   search_sum: 'party_id',
   security_code: 'session_id',
   security_code_key: 'half_hour',

@@ -52,6 +52,7 @@ const queries: Record<string, string> = {
   getPaymentsSplitAmount: `?splitUnit=day&${range}`,
   getPaymentsAttempts: `?${range}`,
   getPaymentsDeclines: `?${range}`,
+  getRecoveries: `?by=days&${range}`,
   getRefundsAmount: `?${range}`,
   getPayoutSums: `?${range}`,
   listWithdrawals: '?limit=10',

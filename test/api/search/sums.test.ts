@@ -373,9 +373,9 @@ describe('a sum is refused', () => {
 });
 
 describe('the plan', () => {
-  test.each([...Object.values(paymentSums), refundSums].map((sums) => [sums.name, sums] as const))(
+  test.each([...Object.values(paymentSums), refundSums].map((sums) => [sums.statement.name, sums] as const))(
     'of %s is by its indexes',
-    async (_, { text, parameterNames }) => {
+    async (_, { statement: { text, parameterNames }, coarse }) => {
       await world.service.testDatabase.database.withClient(async (client) => {
         await client.query(
           'begin; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off',
@@ -386,6 +386,7 @@ describe('the plan', () => {
         await client.query('rollback; deallocate summed');
         const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
         expect(plan).toContain('search_sum_pkey');
+        expect(plan).toContain(`${coarse.table}_pkey`);
         expect(plan).toMatch(/search_(payment|refund)_of_shop/);
         expect(plan).not.toContain('Seq Scan');
       });
