@@ -107,7 +107,11 @@ type Place<Key> = {
 const longestRangeMs = 366 * 24 * 3_600_000;
 const firstInstant = '0001-01-01T00:00:00.000000Z' as Instant;
 
-type KeyParameter = 'invoiceID' | 'externalID' | 'invoiceAmount' | Extract<keyof typeof PaymentQuery, keyof Asked>;
+type KeyParameter =
+  | 'invoiceID'
+  | 'externalID'
+  | 'invoiceAmount'
+  | Extract<keyof typeof PaymentQuery, keyof Asked>;
 
 /** The exact keys, which need no range of time. */
 const exactKeys: Partial<Record<InvoiceSearchKey, KeyParameter>> = {

@@ -85,9 +85,10 @@ describe.each(operations)('%s', (operation, path) => {
     for (const [name, id] of Object.entries(ids))
       if (name !== 'shopID' && id !== '1') expect(text).not.toContain(id);
     // A list is of the party's own, and both have a shop of that name.
-    const isList = /^(list(Shops|Withdrawals|Webhooks)|search|getPa(yments[SAD]|youtSums)|getRefunds|getRecoveries)/.test(
-      operation,
-    );
+    const isList =
+      /^(list(Shops|Withdrawals|Webhooks)|search|getPa(yments[SAD]|youtSums)|getRefunds|getRecoveries)/.test(
+        operation,
+      );
     if (isList && operation !== 'listShops') expect(body.result ?? body).toEqual([]);
     // Its own, which has nothing.
     if (operation === 'getCurrentBalances') {

@@ -80,6 +80,8 @@ test('follow a change, and a rebuild makes them again', async () => {
   await query(`update search_sum set n = n + 7 where what = 'payout'`);
   expect(await wrong()).not.toEqual([]);
   await query('delete from search_payout');
+  await query('update search_hour_sum set n = n + 7');
+  await query('delete from search_day_sum');
   await beginRebuild(world.service.database);
   await world.service.search.whenIdle();
   expect(await wrong()).toEqual([]);

@@ -250,10 +250,7 @@ describeInBrowser('the console', () => {
     const lastHour = answers?.hours.findLast(({ operations }) => operations > 0);
     const plots = page.locator('.plot');
     expect(await plots.locator('h2').allInnerTexts()).toEqual(
-      expect.arrayContaining([
-        `${answers?.bankId}: time to answer`,
-        `${answers?.bankId}: without an answer`,
-      ]),
+      expect.arrayContaining([`${answers?.bankId}: time to answer`, `${answers?.bankId}: without an answer`]),
     );
     await plots.nth(1).locator('summary').click();
     const row = (await plots.nth(1).locator('tbody tr').last().innerText()).trim().split(/\s+/);

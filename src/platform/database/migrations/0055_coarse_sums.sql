@@ -29,15 +29,21 @@ create table search_day_sum (
   primary key (party_id, shop_id, day, what, currency, status, attempt, payment_system, decline_class, failure, bank_code)
 ) with (fillfactor = 80);
 
--- The lock keeps a reader of the log from moving sums between the copy and the triggers.
+create function remake_coarse_sums() returns void language sql as $$
+  delete from search_hour_sum;
+  insert into search_hour_sum
+  select party_id, shop_id, date_trunc('hour', quarter, 'UTC') as hour, what, currency, status, decline_class, sum(amount_minor), sum(n)
+  from search_sum group by party_id, shop_id, hour, what, currency, status, decline_class;
+  delete from search_day_sum;
+  insert into search_day_sum
+  select party_id, shop_id, date_trunc('day', quarter, 'UTC') as day, what, currency, status, attempt, payment_system, decline_class,
+    failure, bank_code, sum(amount_minor), sum(n)
+  from search_sum
+  group by party_id, shop_id, day, what, currency, status, attempt, payment_system, decline_class, failure, bank_code;
+$$;
+-- The lock keeps a reader of the log from moving sums before the triggers are there.
 lock table search_sum in share row exclusive mode;
-insert into search_hour_sum
-select party_id, shop_id, date_trunc('hour', quarter, 'UTC'), what, currency, status, decline_class, sum(amount_minor), sum(n)
-from search_sum group by 1, 2, 3, 4, 5, 6, 7;
-insert into search_day_sum
-select party_id, shop_id, date_trunc('day', quarter, 'UTC'), what, currency, status, attempt, payment_system, decline_class, failure,
-  bank_code, sum(amount_minor), sum(n)
-from search_sum group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11;
+select remake_coarse_sums();
 
 create function move_coarse_sums(moved search_sum[]) returns void language sql as $$
   insert into search_hour_sum as kept
