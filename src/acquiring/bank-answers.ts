@@ -1,4 +1,4 @@
-// How banks answer, by the hour of the last day and by the day of the last month: for an operator, from the sums of the exchange log.
+// For an operator: how banks answer, by the hour of the last day and by the day of the last month.
 import { epochMsOf, instantAt, laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { exchangeSums, hourOf, type ExchangeSum } from './exchange-log/store/exchange-sums.ts';
@@ -44,7 +44,7 @@ function partsOf(sums: readonly ExchangeSum[], first: Instant, unit: keyof typeo
   });
 }
 
-export function countsOf(sums: readonly ExchangeSum[]): Omit<Part, 'at'> {
+function countsOf(sums: readonly ExchangeSum[]): Omit<Part, 'at'> {
   const countOf = (isMeant: (sum: ExchangeSum) => boolean) =>
     sums.filter(isMeant).reduce((all, { n }) => all + Number(n), 0);
   const isOpen = ({ state }: ExchangeSum) => state === 'begun' || state === 'challenged';

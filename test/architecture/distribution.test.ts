@@ -84,6 +84,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'forget_ledger_checkpoint',
       'moved_test_clocks',
       'read_oldest_pending_refund',
+      'read_open_exchange_hours',
       'read_oldest_unseen_of_searches',
       'read_oldest_sending_withdrawal',
       'read_oldest_unknown_payment',

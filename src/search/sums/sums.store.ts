@@ -1,5 +1,5 @@
-// Reads sums of payments, refunds and payouts over a range of time. Whole days or hours are summed already, and before and after them whole
-// quarters of an hour. What is left at both ends is counted row by row.
+// Reads sums of payments, refunds and payouts over a range of time. Whole days, hours and quarters of an hour are summed already; what
+// is before and after them is counted row by row.
 import { epochMsOf, instantAt, laterBy, type Instant } from '../../clock.ts';
 import { list, text } from '../../platform/database/codec.ts';
 import type { Database } from '../../platform/database/database.ts';

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bankAnswers } from '../../../src/acquiring/bank-answers.ts';
 import { countExchanges, recountExchanges } from '../../../src/acquiring/exchange-log/store/exchange-sums.ts';
-import { laterBy } from '../../../src/clock.ts';
 import { startSmallWorld, type SmallWorld } from '../../support/worlds/small-world.ts';
 
 const hourMs = 3_600_000;
@@ -63,19 +62,51 @@ test('have what ends days after it began, in the hour of its beginning', async (
   expect(await summed()).toEqual(await looked());
 });
 
+test('say within what time half, and nine tenths, of the authorisations were answered', async () => {
+  world.service.clock.advance(24 * hourMs);
+  const begun = async (kind: string, state: string, tookMs: number | null, times: number) =>
+    query(`insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, digest, wire_keys, begun_at, state, heard_at)
+      select 'TIMED${kind}${state}${tookMs}', n::text, bank_id, terminal_id, '${kind}', digest, wire_keys, '${now()}', '${state}',
+        timestamptz '${now()}' + ${tookMs} * interval '1 ms'
+      from (select * from exchange limit 1) as one cross join generate_series(1, ${times}) as n`);
+  await begun('authorise', 'approved', 50, 5);
+  await begun('authorise', 'declined', 51, 3);
+  await begun('authorise', 'approved', 300, 1);
+  await begun('authorise', 'approved', 31_000, 1);
+  await begun('authorise', 'givenUp', 40_000, 2);
+  await begun('authorise', 'challenged', 20, 1);
+  await begun('payout', 'approved', 3 * 24 * hourMs, 1);
+  await count();
+  const hours = (await bankAnswers(world.service.database, now())).map(({ hours: all }) => all.at(-1));
+  expect(hours.find((hour) => hour && hour.operations > 0)).toMatchObject({
+    operations: 14,
+    unanswered: 2,
+    open: 1,
+    answered: 10,
+    halfWithinMs: 50,
+    mostWithinMs: 500,
+  });
+  expect(await summed()).toEqual(await looked());
+});
+
 test('are made again when they are wrong', async () => {
   await query('update exchange_sum set n = n + 7, hour = hour');
   await recountExchanges(world.service.database, now());
   expect(await summed()).toEqual(await looked());
 });
 
-test('of an hour and of its day are the same operations, and those of all days are all', async () => {
-  const { hours: first } = (await bankAnswers(world.service.database, now()))[0] ?? { hours: [] };
-  expect(first.at(-1)?.at).toBe(`${now().slice(0, 13)}:00:00.000000Z`);
-  const asked = await bankAnswers(world.service.database, laterBy(now(), -3 * 24 * hourMs));
-  const total = (parts: readonly { readonly operations: number }[]) =>
-    parts.reduce((all, { operations }) => all + operations, 0);
-  const [log] = await query('select count(*)::int as n from exchange');
-  expect(asked.reduce((all, { days }) => all + total(days), 0)).toBe((log as { n: number }).n);
-  expect(asked.reduce((all, { hours }) => all + total(hours), 0)).toBe((log as { n: number }).n);
+test('end with this hour and this day, and have every operation of theirs', async () => {
+  const banks = await bankAnswers(world.service.database, now());
+  const countedIn = (unit: 'hours' | 'days') =>
+    banks.flatMap((bank) => bank[unit]).reduce((all, { operations }) => all + operations, 0);
+  const loggedSince = async (time = '') =>
+    (await query(`select count(*)::int as n from exchange where begun_at >= '${time}'`))[0];
+  const { hours = [], days = [] } = banks[0] ?? {};
+  expect([hours.at(-1)?.at, days.at(-1)?.at]).toEqual([
+    `${now().slice(0, 13)}:00:00.000000Z`,
+    `${now().slice(0, 10)}T00:00:00.000000Z`,
+  ]);
+  expect(await loggedSince(hours[0]?.at)).toEqual({ n: countedIn('hours') });
+  expect(await loggedSince(days[0]?.at)).toEqual({ n: countedIn('days') });
+  expect(countedIn('days')).toBeGreaterThan(countedIn('hours'));
 });

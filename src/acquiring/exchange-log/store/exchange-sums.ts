@@ -4,8 +4,8 @@ import type { Database } from '../../../platform/database/database.ts';
 import { statement, type Values } from '../../../platform/database/statement.ts';
 
 /** An answer took at most so long; a longer one has the largest integer. Without an answer it is 0. */
-export const answerBoundsMs = [50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000] as const;
-export const longerMs = 2_147_483_647;
+const answerBoundsMs = [50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000] as const;
+const longerMs = 2_147_483_647;
 
 const tookMs = `(extract(epoch from heard_at - begun_at) * 1000)::numeric`;
 const withinMs = `case when state not in ('approved', 'declined') then 0
@@ -76,7 +76,7 @@ export type ExchangeSum = Values<(typeof readSums)['row']>;
 const hourMs = 3_600_000;
 const countedAgainMs = 50_000;
 /** Sums begin here the first time, and when they are made again. */
-export const countedDays = 31;
+const countedDays = 31;
 
 export function hourOf(time: Instant): Instant {
   return instantAt(Math.floor(epochMsOf(time) / hourMs) * hourMs);

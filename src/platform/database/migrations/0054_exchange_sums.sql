@@ -1,5 +1,5 @@
--- How long banks take to answer, and what they never answer, by the hour. Exchanges are counted anew while they may change; an index of
--- blocks costs a charge nothing, as begun_at never changes.
+-- How long banks take to answer, and what they never answer, by the hour. Exchanges are counted again while they may change. An index
+-- of blocks costs a charge nothing, as begun_at never changes.
 create index exchange_time on exchange using brin (begun_at) with (pages_per_range = 32);
 create table exchange_sum (
   bank_id   id not null,

@@ -1,5 +1,5 @@
 -- Sums of hours and of days, so that a quarter of a year is read in thousands of rows. They follow the sums of quarters of an hour by
--- triggers, so they hold whoever writes those: an older node, or a rebuild.
+-- triggers, so they also hold when an older node or a rebuild writes those.
 create table search_hour_sum (
   party_id      id not null,
   shop_id       id not null,
