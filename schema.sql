@@ -252,6 +252,27 @@ begin
   end loop;
 end $$;
 
+create or replace function public.follow_sums()
+ returns trigger
+ language plpgsql
+as $$
+declare
+  moved search_sum[];
+begin
+  if tg_op <> 'DELETE' then
+    select array_agg(row(party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code,
+      amount_minor, n)::search_sum) into moved from added;
+  end if;
+  if tg_op <> 'INSERT' then
+    select coalesce(moved, '{}') || array_agg(row(party_id, shop_id, quarter, what, currency, status, attempt, payment_system,
+      decline_class, failure, bank_code, -amount_minor, -n)::search_sum) into moved from taken;
+  end if;
+  if moved is not null then
+    perform move_coarse_sums(moved);
+  end if;
+  return null;
+end $$;
+
 create or replace function public.forbid_change()
  returns trigger
  language plpgsql
@@ -339,6 +360,27 @@ begin
   end if;
   return found;
 end $$;
+
+create or replace function public.move_coarse_sums(moved search_sum[])
+ returns void
+ language sql
+as $$
+  insert into search_hour_sum as kept
+  select party_id, shop_id, date_trunc('hour', quarter, 'UTC') as hour, what, currency, status, decline_class, sum(amount_minor), sum(n)
+  from unnest(moved)
+  group by party_id, shop_id, hour, what, currency, status, decline_class
+  having sum(n) <> 0 or sum(amount_minor) <> 0
+  on conflict (party_id, shop_id, hour, what, currency, status, decline_class) do update
+  set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + excluded.n;
+  insert into search_day_sum as kept
+  select party_id, shop_id, date_trunc('day', quarter, 'UTC') as day, what, currency, status, attempt, payment_system, decline_class,
+    failure, bank_code, sum(amount_minor), sum(n)
+  from unnest(moved)
+  group by party_id, shop_id, day, what, currency, status, attempt, payment_system, decline_class, failure, bank_code
+  having sum(n) <> 0 or sum(amount_minor) <> 0
+  on conflict (party_id, shop_id, day, what, currency, status, attempt, payment_system, decline_class, failure, bank_code) do update
+  set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + excluded.n;
+$$;
 
 create or replace function public.post_journal(for_aggregate text, for_operation text, happened timestamp with time zone, entries json)
  returns text
@@ -612,6 +654,22 @@ as $$
 begin
   raise exception using errcode = 'PL001', message = 'a payout passes a limit of its wallet', detail = counted::text;
 end $$;
+
+create or replace function public.remake_coarse_sums()
+ returns void
+ language sql
+as $$
+  delete from search_hour_sum;
+  insert into search_hour_sum
+  select party_id, shop_id, date_trunc('hour', quarter, 'UTC') as hour, what, currency, status, decline_class, sum(amount_minor), sum(n)
+  from search_sum group by party_id, shop_id, hour, what, currency, status, decline_class;
+  delete from search_day_sum;
+  insert into search_day_sum
+  select party_id, shop_id, date_trunc('day', quarter, 'UTC') as day, what, currency, status, attempt, payment_system, decline_class,
+    failure, bank_code, sum(amount_minor), sum(n)
+  from search_sum
+  group by party_id, shop_id, day, what, currency, status, attempt, payment_system, decline_class, failure, bank_code;
+$$;
 
 create or replace function public.start_charges(changes json)
  returns table(asker integer)
@@ -1111,6 +1169,7 @@ create table exchange (
   constraint exchange_state_check check (state = any (array['begun'::text, 'challenged'::text, 'approved'::text, 'declined'::text, 'givenUp'::text, 'takenBack'::text, 'settled'::text]))
 ) with (fillfactor=75);
 create index exchange_far_reference on exchange using btree (bank_id, far_reference) where far_reference is not null;
+create index exchange_time on exchange using brin (begun_at) with (pages_per_range='32');
 create trigger exchange_is_kept before delete on exchange for each row when (old.begun_at > (now() - '540 days'::interval)) execute function forbid_change();
 create trigger exchange_keeps_what_is_proved before update on exchange for each row when (old.state = any (array['approved'::text, 'declined'::text, 'takenBack'::text, 'settled'::text])) execute function forbid_change();
 
@@ -1127,6 +1186,25 @@ create table exchange_note (
 );
 create index exchange_note_hold_ended on exchange_note using btree (operation_id) where what = 'holdEnded'::text;
 create index exchange_note_open on exchange_note using btree (noted_at) where meaning = any (array['waits'::text, 'contradiction'::text]);
+
+create table exchange_sum (
+  bank_id id not null,
+  hour timestamp with time zone not null,
+  kind text not null,
+  state text not null,
+  within_ms integer not null,
+  n bigint not null,
+  constraint exchange_sum_pkey primary key (bank_id, hour, kind, state, within_ms)
+);
+create index exchange_sum_open on exchange_sum using btree (hour) where state = any (array['begun'::text, 'challenged'::text]);
+
+create table exchange_sum_position (
+  only_row boolean not null,
+  counted_until timestamp with time zone,
+  counted_at timestamp with time zone,
+  constraint exchange_sum_position_pkey primary key (only_row),
+  constraint exchange_sum_position_only_row_check check (only_row)
+);
 
 create table export (
   party_id id not null,
@@ -1628,6 +1706,36 @@ create unlogged table report_line (
   constraint report_line_pkey primary key (run_id, aggregate_id, operation_id, sequence)
 );
 
+create table search_day_sum (
+  party_id id not null,
+  shop_id id not null,
+  day timestamp with time zone not null,
+  what text not null,
+  currency text not null,
+  status text not null,
+  attempt integer not null,
+  payment_system text not null,
+  decline_class text not null,
+  failure text not null,
+  bank_code text not null,
+  amount_minor bigint not null,
+  n bigint not null,
+  constraint search_day_sum_pkey primary key (party_id, shop_id, day, what, currency, status, attempt, payment_system, decline_class, failure, bank_code)
+) with (fillfactor=80);
+
+create table search_hour_sum (
+  party_id id not null,
+  shop_id id not null,
+  hour timestamp with time zone not null,
+  what text not null,
+  currency text not null,
+  status text not null,
+  decline_class text not null,
+  amount_minor bigint not null,
+  n bigint not null,
+  constraint search_hour_sum_pkey primary key (party_id, shop_id, hour, what, currency, status, decline_class)
+) with (fillfactor=80);
+
 create table search_invoice (
   party_id id not null,
   shop_id id not null,
@@ -1639,6 +1747,7 @@ create table search_invoice (
   constraint search_invoice_pkey primary key (party_id, invoice_id)
 ) with (fillfactor=80);
 create index search_invoice_external_id on search_invoice using btree (party_id, external_id) where external_id is not null;
+create index search_invoice_of_amount on search_invoice using btree (party_id, amount_minor, created_at, invoice_id);
 create index search_invoice_of_shop on search_invoice using btree (party_id, shop_id, created_at, invoice_id);
 
 create table search_payment (
@@ -1668,6 +1777,7 @@ create table search_payment (
   constraint search_payment_pkey primary key (party_id, invoice_id, payment_id)
 ) with (fillfactor=80);
 create index search_payment_external_id on search_payment using btree (party_id, external_id) where external_id is not null;
+create index search_payment_of_amount on search_payment using btree (party_id, amount_minor, created_at, invoice_id, payment_id);
 create index search_payment_of_approval_code on search_payment using btree (party_id, approval_code) where approval_code is not null;
 create index search_payment_of_customer on search_payment using btree (party_id, customer_id, created_at, invoice_id, payment_id) where customer_id is not null;
 create index search_payment_of_email on search_payment using btree (party_id, email, created_at, invoice_id, payment_id) where email is not null;
@@ -1752,6 +1862,9 @@ create table search_sum (
   constraint search_sum_pkey primary key (party_id, shop_id, quarter, what, currency, status, attempt, payment_system, decline_class, failure, bank_code),
   constraint search_sum_what_check check (what = any (array['payment'::text, 'refund'::text, 'payout'::text]))
 ) with (fillfactor=80);
+create trigger search_sum_added after insert on search_sum referencing new table as added for each statement execute function follow_sums();
+create trigger search_sum_changed after update on search_sum referencing old table as taken new table as added for each statement execute function follow_sums();
+create trigger search_sum_taken after delete on search_sum referencing old table as taken for each statement execute function follow_sums();
 
 create unlogged table security_code (
   session_id id not null,
@@ -2150,6 +2263,7 @@ create table withdrawal (
   changed_at timestamp with time zone default now() not null,
   sends integer default 0 not null,
   is_unsent boolean default false not null,
+  livemode boolean,
   constraint withdrawal_pkey primary key (withdrawal_id),
   constraint withdrawal_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint withdrawal_check check ((result is not null) = (status <> 'sending'::text)),

@@ -132,6 +132,7 @@ async function pagesOfToday(api: ReturnType<typeof openApi>, range: string): Pro
     `payments/split-amount?${split}`,
     `payments/attempts?${range}`,
     `payments/declines?${range}`,
+    `payments/recoveries?${range}&by=days`,
     `refunds/amount?${range}`,
     `payouts?${range}`,
     'balances/current',

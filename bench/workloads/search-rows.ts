@@ -52,10 +52,14 @@ export async function writeSearchRows(client: ClientBase): Promise<void> {
     `select exists (select from search_payment where external_id like 'order-%') as is_written`,
   );
   if (rows[0]?.is_written) return;
-  await client.query('truncate search_payment, search_invoice, search_refund, search_sum');
+  await client.query(
+    'truncate search_payment, search_invoice, search_refund, search_sum, search_hour_sum, search_day_sum',
+  );
   for (const text of [payments, invoices, refunds, ...sums]) await client.query(text);
   await client.query(
     `update search_position set seen = pg_current_snapshot()::text, rebuild_after = null, resum_from = null`,
   );
-  await client.query('vacuum (analyze) search_payment, search_invoice, search_refund, search_sum');
+  await client.query(
+    'vacuum (analyze) search_payment, search_invoice, search_refund, search_sum, search_hour_sum, search_day_sum',
+  );
 }

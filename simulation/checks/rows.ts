@@ -467,6 +467,21 @@ const sources: Record<keyof Books, Source> = {
         select party_id || ' ' || shop_id, to_timestamp(floor(extract(epoch from created_at) / 900) * 900),
           concat_ws('|', 'payout', currency, status, 0, '', '', '', ''), -1, -amount_minor
         from search_payout
+        union all
+        select party_id || ' ' || shop_id, hour, concat_ws('|', 'hour', what, currency, status, decline_class), n, amount_minor
+        from search_hour_sum
+        union all
+        select party_id || ' ' || shop_id, date_trunc('hour', quarter, 'UTC'),
+          concat_ws('|', 'hour', what, currency, status, decline_class), -n, -amount_minor
+        from search_sum
+        union all
+        select party_id || ' ' || shop_id, day,
+          concat_ws('|', 'day', what, currency, status, attempt, payment_system, decline_class, failure, bank_code), n, amount_minor
+        from search_day_sum
+        union all
+        select party_id || ' ' || shop_id, date_trunc('day', quarter, 'UTC'),
+          concat_ws('|', 'day', what, currency, status, attempt, payment_system, decline_class, failure, bank_code), -n, -amount_minor
+        from search_sum
       ) as both_ways
       group by shop, quarter, summed_by having sum(n) <> 0 or sum(amount_minor) <> 0`,
   },

@@ -1,4 +1,5 @@
 // What the console reads: operations of the API for the party of a session, and what commands print for an operator.
+import { bankAnswers } from '../acquiring/bank-answers.ts';
 import { bankOverviews } from '../acquiring/bank-overview.ts';
 import type { Clock } from '../clock.ts';
 import type { OperatorView } from '../console/console-routes.ts';
@@ -16,6 +17,7 @@ import { getCurrentBalances } from '../search/api/sums/balances.ts';
 import { getPaymentsAttempts, getPaymentsDeclines } from '../search/api/sums/payment-outcomes.ts';
 import { getPaymentsSplitAmount, getPaymentsSplitCount } from '../search/api/sums/payment-splits.ts';
 import { getPayoutSums } from '../search/api/sums/payout-sums.ts';
+import { getRecoveries } from '../search/api/sums/recoveries.ts';
 import { getRefundsAmount } from '../search/api/sums/refund-sums.ts';
 import { getPaymentTimeline } from '../timeline/api/get-payment-timeline.ts';
 import { getRecurringTimeline } from '../timeline/api/get-series-timelines.ts';
@@ -31,6 +33,7 @@ export const consoleEndpoints: readonly AnyEndpoint<AppContext, PrepareContext>[
   getPaymentsSplitAmount,
   getPaymentsAttempts,
   getPaymentsDeclines,
+  getRecoveries,
   getRefundsAmount,
   getPayoutSums,
   getCurrentBalances,
@@ -60,5 +63,6 @@ export function operatorViews(deps: {
     { name: 'stuck-jobs', read: () => jobs.stuckJobs() },
     { name: 'failing-jobs', read: () => jobs.failingJobs() },
     { name: 'banks', read: () => bankOverviews(database, clock.now()) },
+    { name: 'bank-answers', read: () => bankAnswers(database, clock.now()) },
   ];
 }

@@ -1,5 +1,6 @@
 // Copies invoices, their payments and their refunds, and payouts, to the tables that searches and sums read. Only the row of the position
 // is locked, so that no payment waits.
+import { modeName } from '../livemode.ts';
 import { list, text } from '../platform/database/codec.ts';
 import type { Database } from '../platform/database/database.ts';
 import { statement, stored } from '../platform/database/statement.ts';
@@ -25,8 +26,9 @@ const searchedOfInvoice = {
 
 const searchedOfPayout = {
   party_id: 'withdrawal.party_id',
-  // The account's ID begins with the mode. A withdrawal for which there was too little money has no transfer.
-  shop_id: `concat('-', split_part(reserved.debit_account, ':', 1))`,
+  // An older withdrawal has the mode in the ID of its account alone.
+  shop_id: `concat('-', case when withdrawal.livemode then '${modeName(true)}' when not withdrawal.livemode then '${modeName(false)}'
+        else split_part(reserved.debit_account, ':', 1) end)`,
   withdrawal_id: 'withdrawal.withdrawal_id',
   created_at: 'withdrawal.created_at',
   status: 'withdrawal.status',

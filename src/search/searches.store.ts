@@ -104,14 +104,12 @@ const ofAmount = [
   when('amount_to', 'amount_minor <= :amount_to'),
 ].join('\n        ');
 
+const ofApproval = `(invoice_id, payment_id) in (
+          select payment.invoice_id, payment.payment_id from search_payment as payment
+          where payment.party_id = :party_id and payment.approval_code = :approval_code)`;
 const ofRefund = [
   ...['payment_id', 'refund_id', 'status', 'rrn'].map((name) => same(name)),
-  when(
-    'approval_code',
-    `(invoice_id, payment_id) in (
-          select payment.invoice_id, payment.payment_id from search_payment as payment
-          where payment.party_id = :party_id and payment.approval_code = :approval_code)`,
-  ),
+  when('approval_code', ofApproval),
 ].join('\n        ');
 
 /** What is looked for: something exact, which has an index of its own, or a range of time in a shop. The most exact is first. */
@@ -125,13 +123,17 @@ export const searchKeys = [
   'fingerprint',
   'ip',
   'last4',
+  'payment_amount',
   'time',
 ] as const;
-export const refundSearchKeys = ['invoice_id', 'rrn', 'external_id', 'time'] as const;
+export const invoiceSearchKeys = [...searchKeys, 'invoice_amount'] as const;
+export const refundSearchKeys = ['invoice_id', 'rrn', 'external_id', 'approval_code', 'time'] as const;
+export type InvoiceSearchKey = (typeof invoiceSearchKeys)[number];
 export type SearchKey = (typeof searchKeys)[number];
 export type RefundSearchKey = (typeof refundSearchKeys)[number];
-const keyed = (key: SearchKey, row = '') => {
+const keyed = (key: InvoiceSearchKey, row = '') => {
   if (key === 'time') return '';
+  if (key === 'payment_amount' || key === 'invoice_amount') return `and ${row}amount_minor = :${key}`;
   const is = `and ${row}${key} = :${key}`;
   return key === 'fingerprint' ? `${is} and md5(${row}${key}) = md5(:${key})` : is;
 };
@@ -158,7 +160,8 @@ const searchPaymentsBy = (key: SearchKey) =>
     order by found.created_at desc, found.invoice_id desc, found.payment_id desc`,
   });
 
-export const pageOfInvoices = (key: SearchKey) => `from search_invoice as invoice
+/** `offset 0` has each invoice looked up: PostgreSQL would rather read all payments first than a few of many invoices. */
+export const pageOfInvoices = (key: InvoiceSearchKey) => `from search_invoice as invoice
       where party_id = :party_id and shop_id = :shop_id ${ofInvoice(key)} and created_at >= :created_from
         and (created_at, invoice_id) < (:before_at, :before_invoice)
         ${ofPlace}
@@ -168,10 +171,10 @@ export const pageOfInvoices = (key: SearchKey) => `from search_invoice as invoic
         and (not :has_payment or exists (
           select from search_payment as payment
           where payment.party_id = :party_id and payment.invoice_id = invoice.invoice_id
-        ${ofPayment}))
+        ${ofPayment} offset 0))
       order by created_at desc, invoice_id desc limit :limit`;
 
-const searchInvoicesBy = (key: SearchKey) =>
+const searchInvoicesBy = (key: InvoiceSearchKey) =>
   statement({
     name: `search_invoices_by_${key}`,
     parameters: invoiceSearch,
@@ -184,15 +187,18 @@ const searchInvoicesBy = (key: SearchKey) =>
     order by found.created_at desc, found.invoice_id desc`,
   });
 
-function ofInvoice(key: SearchKey): string {
-  if (key === 'time' || key === 'invoice_id' || key === 'external_id') return keyed(key);
+const keysOfInvoice: readonly InvoiceSearchKey[] = ['time', 'invoice_id', 'external_id', 'invoice_amount'];
+
+function ofInvoice(key: InvoiceSearchKey): string {
+  if (keysOfInvoice.includes(key)) return keyed(key);
   return `and invoice_id in (
         select payment.invoice_id from search_payment as payment
         where payment.party_id = :party_id ${keyed(key, 'payment.')})`;
 }
 
-const refundsAsked = (key: SearchKey) => `from search_refund as refund
-      where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and created_at >= :created_from
+const refundsAsked = (key: RefundSearchKey) => `from search_refund as refund
+      where party_id = :party_id and shop_id = :shop_id ${key === 'approval_code' ? `and ${ofApproval}` : keyed(key)}
+        and created_at >= :created_from
         ${ofPlace}
         ${ofRefund}`;
 
@@ -213,7 +219,7 @@ const searchRefundsBy = (key: RefundSearchKey) =>
     order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc`,
   });
 
-const countRefundsBy = (key: SearchKey) =>
+const countRefundsBy = (key: RefundSearchKey) =>
   statement({
     name: `count_refunds_by_${key}`,
     parameters: refundCount,
@@ -224,14 +230,14 @@ const countRefundsBy = (key: SearchKey) =>
     ) as counted`,
   });
 
-function byKey<Key extends SearchKey, Made>(
+function byKey<Key extends InvoiceSearchKey, Made>(
   keys: readonly Key[],
   make: (key: Key) => Made,
 ): Readonly<Record<Key, Made>> {
   return Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<Key, Made>;
 }
 export const paymentSearches = byKey(searchKeys, searchPaymentsBy);
-export const invoiceSearches = byKey(searchKeys, searchInvoicesBy);
+export const invoiceSearches = byKey(invoiceSearchKeys, searchInvoicesBy);
 export const refundSearches = byKey(refundSearchKeys, searchRefundsBy);
 export const refundCounts = byKey(refundSearchKeys, countRefundsBy);
 
@@ -259,7 +265,7 @@ export async function searchPayments(
 /** Undefined if it takes too long. */
 export async function searchInvoices(
   db: Database,
-  key: SearchKey,
+  key: InvoiceSearchKey,
   asked: Values<typeof invoiceSearch>,
 ): Promise<{ found: Invoice[] } | undefined> {
   const rows = await withinTime(db, 1, (tx) => tx.run(invoiceSearches[key], asked));

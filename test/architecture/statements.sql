@@ -29,6 +29,9 @@ select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snaps
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
 from search_position where set_config('enable_seqscan', 'off', true) = 'off' for update;
 
+-- begin_exchange_sums
+update exchange_sum_position set counted_until = null, counted_at = null;
+
 -- begin_export_run
 update export set run = run + 1, row_count = 0, byte_count = 0, wake_at = $1::timestamptz
 where party_id = $2::text and export_id = $3::text and run = $4::int4 and expires_at is null returning run;
@@ -1804,7 +1807,8 @@ set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + exclu
 
 -- copy_to_search_payout
 with fresh as materialized (
-select withdrawal.party_id, concat('-', split_part(reserved.debit_account, ':', 1)) as shop_id, withdrawal.withdrawal_id, withdrawal.created_at, withdrawal.status, withdrawal.amount_minor, withdrawal.currency
+select withdrawal.party_id, concat('-', case when withdrawal.livemode then 'live' when not withdrawal.livemode then 'test'
+else split_part(reserved.debit_account, ':', 1) end) as shop_id, withdrawal.withdrawal_id, withdrawal.created_at, withdrawal.status, withdrawal.amount_minor, withdrawal.currency
 from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from withdrawal where withdrawal_id = changed.id offset 0) as withdrawal
 left join lateral (
 select debit_account from ledger_transfer
@@ -1893,6 +1897,13 @@ select greatest(ceil(extract(epoch from wake_at - $1::timestamptz) / 3600)::int 
 min(wake_at) filter (where wake_at <= $1::timestamptz) as oldest
 from subscription where wake_at <= $1::timestamptz + interval '48 hours' group by 1 order by 1;
 
+-- count_exchanges
+insert into exchange_sum (bank_id, hour, kind, state, within_ms, n)
+select bank_id, date_trunc('hour', begun_at, 'UTC') as hour, kind, state, case when state not in ('approved', 'declined') then 0
+when (extract(epoch from heard_at - begun_at) * 1000)::numeric <= 50 then 50 when (extract(epoch from heard_at - begun_at) * 1000)::numeric <= 100 then 100 when (extract(epoch from heard_at - begun_at) * 1000)::numeric <= 200 then 200 when (extract(epoch from heard_at - begun_at) * 1000)::numeric <= 500 then 500 when (extract(epoch from heard_at - begun_at) * 1000)::numeric <= 1000 then 1000 when (extract(epoch from heard_at - begun_at) * 1000)::numeric <= 2000 then 2000 when (extract(epoch from heard_at - begun_at) * 1000)::numeric <= 5000 then 5000 when (extract(epoch from heard_at - begun_at) * 1000)::numeric <= 10000 then 10000 when (extract(epoch from heard_at - begun_at) * 1000)::numeric <= 30000 then 30000 else 2147483647 end as within_ms, count(*)
+from exchange where begun_at >= $1::timestamptz and begun_at < coalesce($2::timestamptz, 'infinity'::timestamptz)
+group by bank_id, hour, kind, state, within_ms;
+
 -- count_limits_reset
 update limits_reset set resets = resets + 1;
 
@@ -1915,10 +1926,29 @@ select count(*) as pending,
 count(*) filter (where refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as overdue
 from binding left join test_clock using (party_id) where refund_due_at is not null;
 
+-- count_refunds_by_approval_code
+select count(*) as total from (
+select from search_refund as refund
+where party_id = $1::text and shop_id = $2::text and (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $3::text)
+and created_at >= $4::timestamptz
+and ($5::text is null or invoice_id = $5::text)
+and ($6::text is null or external_id = $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($10::text is null or rrn = $10::text)
+and ($3::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $3::text)) and created_at < $11::timestamptz limit $12::int4
+) as counted;
+
 -- count_refunds_by_external_id
 select count(*) as total from (
 select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and external_id = $3::text and created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = $2::text and external_id = $3::text
+and created_at >= $4::timestamptz
 and ($5::text is null or invoice_id = $5::text)
 and ($3::text is null or external_id = $3::text)
 and ($6::text is null or payment_id = $6::text)
@@ -1933,7 +1963,8 @@ where payment.party_id = $1::text and payment.approval_code = $10::text)) and cr
 -- count_refunds_by_invoice_id
 select count(*) as total from (
 select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text and created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text
+and created_at >= $4::timestamptz
 and ($3::text is null or invoice_id = $3::text)
 and ($5::text is null or external_id = $5::text)
 and ($6::text is null or payment_id = $6::text)
@@ -1948,7 +1979,8 @@ where payment.party_id = $1::text and payment.approval_code = $10::text)) and cr
 -- count_refunds_by_rrn
 select count(*) as total from (
 select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and rrn = $3::text and created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = $2::text and rrn = $3::text
+and created_at >= $4::timestamptz
 and ($5::text is null or invoice_id = $5::text)
 and ($6::text is null or external_id = $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -1963,7 +1995,8 @@ where payment.party_id = $1::text and payment.approval_code = $10::text)) and cr
 -- count_refunds_by_time
 select count(*) as total from (
 select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+where party_id = $1::text and shop_id = $2::text 
+and created_at >= $3::timestamptz
 and ($4::text is null or invoice_id = $4::text)
 and ($5::text is null or external_id = $5::text)
 and ($6::text is null or payment_id = $6::text)
@@ -2042,6 +2075,9 @@ update binding set wake_at = $1::timestamptz
 from changed where binding.customer_id = changed.customer_id and wake_at > $1::timestamptz
 )
 select append_event('customer', customer_id, version, party_id, changed_at, $4::json) as version from changed;
+
+-- delete_exchange_sums
+delete from exchange_sum where hour >= $1::timestamptz and hour < coalesce($2::timestamptz, 'infinity'::timestamptz);
 
 -- delete_expired_security_codes
 delete from security_code where session_id in
@@ -3652,24 +3688,24 @@ select webhook_id from made;
 
 -- insert_withdrawal
 with changed as (
-insert into withdrawal (withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, changed_at, wake_at, attempts, is_unsent)
-select $1::text, $2::text, $3::text, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz, $9::int8, $10::int8, $11::text, $12::json, $13::json, $14::text, $8::timestamptz, $15::timestamptz, $16::int4, true
-where claim_external_id($2::text, 'createWithdrawal', $14::text, $1::text, $17::bytea)
+insert into withdrawal (withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, changed_at, wake_at, attempts, is_unsent, livemode)
+select $1::text, $2::text, $3::text, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz, $9::int8, $10::int8, $11::text, $12::json, $13::json, $14::text, $8::timestamptz, $15::timestamptz, $16::int4, true, $17::bool
+where claim_external_id($2::text, 'createWithdrawal', $14::text, $1::text, $18::bytea)
 returning withdrawal_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select withdrawal_id, version - json_array_length($18::json) + entry.ordinal::int, 'withdrawal', party_id,
+select withdrawal_id, version - json_array_length($19::json) + entry.ordinal::int, 'withdrawal', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($18::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($19::json) with ordinality as entry (facts, ordinal)
 ), begun as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($19::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($20::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select count_turnover($20::json, $11::text, $9::int8, $21::text, $22::text) as counted,
-record_journal(changed.withdrawal_id, $23::text, changed.changed_at, $24::json) as journal
+select count_turnover($21::json, $11::text, $9::int8, $22::text, $23::text) as counted,
+record_journal(changed.withdrawal_id, $24::text, changed.changed_at, $25::json) as journal
 from changed;
 
 -- keep_card
@@ -3970,6 +4006,9 @@ where subscription_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5:
 -- mark_stuck_withdrawal
 update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
 where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at = $5::timestamptz;
+
+-- move_exchange_sum_position
+update exchange_sum_position set counted_until = $1::timestamptz, counted_at = $2::timestamptz;
 
 -- move_report_cursor
 update bank set report_cursor = $1::int8
@@ -4565,6 +4604,9 @@ cross join lateral (select party_id, purpose, retained_for, ciphertext, key_vers
 select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
 where operation_id in (select json_array_elements_text($1::json)) order by noted_at, note_key;
 
+-- read_exchange_sums
+select bank_id, hour, kind, state, within_ms, n from exchange_sum where hour >= $1::timestamptz and hour < coalesce($2::timestamptz, 'infinity'::timestamptz) order by bank_id, hour;
+
 -- read_exchanges
 select aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, wire_keys, not_after, begun_at, state, answer, heard_at from exchange
 where aggregate_id = $1::text and ($2::text is null or operation = $2::text)
@@ -4691,7 +4733,7 @@ and ($21::text is null or first6 = $21::text)
 and ($22::text is null or last4 = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text)))
+and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select found.invoice_id, found.created_at, found.status, found.amount_minor, found.external_id, invoice.currency, invoice.due_date, invoice.product, invoice.description
@@ -4836,6 +4878,10 @@ join event on aggregate_id = invoice_id and sequence = invoice.version;
 select created_at from event where aggregate in ('invoice', 'withdrawal')
 and written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_position)
 and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from search_position)) order by written_in limit 1;
+
+-- read_open_exchange_hours
+select distinct hour from exchange_sum where state in ('begun', 'challenged') and hour >= $1::timestamptz and hour < coalesce($2::timestamptz, 'infinity'::timestamptz)
+order by hour desc limit 100;
 
 -- read_open_wallet_grants
 select grant_id, valid_until from payout_grant
@@ -5019,7 +5065,8 @@ order by length(refund_id), refund_id;
 
 -- read_refunds_to_export
 select invoice_id, payment_id, refund_id, created_at, status, external_id, rrn, amount_minor, currency from search_refund as refund
-where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+where party_id = $1::text and shop_id = $2::text 
+and created_at >= $3::timestamptz
 and ($4::text is null or invoice_id = $4::text)
 and ($5::text is null or external_id = $5::text)
 and ($6::text is null or payment_id = $6::text)
@@ -5312,6 +5359,9 @@ where bank_id = $2::text and charges_held_until > $1::timestamptz returning bank
 
 -- release_subscription_key
 delete from subscription_key where party_id = $1::text and owner_id = $2::text and unique_key = $3::text and subscription_id = $4::text;
+
+-- remake_coarse_sums
+select from remake_coarse_sums();
 
 -- report_away_bank
 update bank
@@ -5617,7 +5667,7 @@ and ($22::text is null or first6 = $22::text)
 and ($23::text is null or last4 = $23::text)
 and ($24::text is null or payment_system = $24::text)
 and ($25::text is null or rrn = $25::text)
-and ($3::text is null or approval_code = $3::text)))
+and ($3::text is null or approval_code = $3::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5651,7 +5701,7 @@ and ($21::text is null or first6 = $21::text)
 and ($22::text is null or last4 = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text)))
+and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5685,7 +5735,7 @@ and ($21::text is null or first6 = $21::text)
 and ($22::text is null or last4 = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text)))
+and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5717,7 +5767,7 @@ and ($21::text is null or first6 = $21::text)
 and ($22::text is null or last4 = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text)))
+and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5751,7 +5801,39 @@ and ($21::text is null or first6 = $21::text)
 and ($22::text is null or last4 = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text)))
+and ($25::text is null or approval_code = $25::text) offset 0))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_invoice_amount
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and amount_minor = $3::int8 and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($3::int8 is null or amount_minor = $3::int8)
+and (not $12::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5783,7 +5865,7 @@ and ($21::text is null or first6 = $21::text)
 and ($22::text is null or last4 = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text)))
+and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5817,7 +5899,7 @@ and ($21::text is null or first6 = $21::text)
 and ($22::text is null or last4 = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text)))
+and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5851,7 +5933,41 @@ and ($22::text is null or first6 = $22::text)
 and ($3::text is null or last4 = $3::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text)))
+and ($25::text is null or approval_code = $25::text) offset 0))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_payment_amount
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.amount_minor = $3::int8) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($3::int8 is null or amount_minor = $3::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5885,7 +6001,7 @@ and ($22::text is null or first6 = $22::text)
 and ($23::text is null or last4 = $23::text)
 and ($24::text is null or payment_system = $24::text)
 and ($3::text is null or rrn = $3::text)
-and ($25::text is null or approval_code = $25::text)))
+and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5917,7 +6033,7 @@ and ($21::text is null or first6 = $21::text)
 and ($22::text is null or last4 = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text)))
+and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -6139,6 +6255,33 @@ order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
+-- search_payments_by_payment_amount
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and amount_minor = $3::int8 and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($3::int8 is null or amount_minor = $3::int8)
+and ($15::text is null or customer_id = $15::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
 -- search_payments_by_rrn
 with found as materialized (
 select created_at, invoice_id, payment_id from search_payment
@@ -6193,10 +6336,35 @@ order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
+-- search_refunds_by_approval_code
+with found as materialized (
+select created_at, invoice_id, payment_id, refund_id from search_refund as refund
+where party_id = $1::text and shop_id = $2::text and (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $3::text)
+and created_at >= $4::timestamptz
+and ($5::text is null or invoice_id = $5::text)
+and ($6::text is null or external_id = $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($10::text is null or rrn = $10::text)
+and ($3::text is null or (invoice_id, payment_id) in (
+select payment.invoice_id, payment.payment_id from search_payment as payment
+where payment.party_id = $1::text and payment.approval_code = $3::text))
+and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
+)
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
+
 -- search_refunds_by_external_id
 with found as materialized (
 select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and external_id = $3::text and created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = $2::text and external_id = $3::text
+and created_at >= $4::timestamptz
 and ($5::text is null or invoice_id = $5::text)
 and ($3::text is null or external_id = $3::text)
 and ($6::text is null or payment_id = $6::text)
@@ -6217,7 +6385,8 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 -- search_refunds_by_invoice_id
 with found as materialized (
 select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text and created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text
+and created_at >= $4::timestamptz
 and ($3::text is null or invoice_id = $3::text)
 and ($5::text is null or external_id = $5::text)
 and ($6::text is null or payment_id = $6::text)
@@ -6238,7 +6407,8 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 -- search_refunds_by_rrn
 with found as materialized (
 select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and rrn = $3::text and created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = $2::text and rrn = $3::text
+and created_at >= $4::timestamptz
 and ($5::text is null or invoice_id = $5::text)
 and ($6::text is null or external_id = $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -6259,7 +6429,8 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 -- search_refunds_by_time
 with found as materialized (
 select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+where party_id = $1::text and shop_id = $2::text 
+and created_at >= $3::timestamptz
 and ($4::text is null or invoice_id = $4::text)
 and ($5::text is null or external_id = $5::text)
 and ($6::text is null or payment_id = $6::text)
@@ -6511,16 +6682,24 @@ group by party_id, shop_id, quarter, what, currency, status, attempt, payment_sy
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
 currency, attempt, status, decline_class, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
 from (
+select day as at, currency, attempt, status, decline_class, n, amount_minor from search_day_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and day >= $4::timestamptz and day < $5::timestamptz and what = 'payment'
+union all 
 select quarter as at, currency, attempt, status, decline_class, n, amount_minor from search_sum
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
-and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+and quarter >= $6::timestamptz and quarter < $4::timestamptz and what = 'payment'
+union all 
+select quarter as at, currency, attempt, status, decline_class, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $5::timestamptz and quarter < $7::timestamptz and what = 'payment'
 union all 
 select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $8::timestamptz and created_at < $6::timestamptz
 and currency is not null
 union all 
 select created_at, currency as currency, attempt as attempt, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $7::timestamptz and created_at < $9::timestamptz
 and currency is not null
 ) as summed 
 group by part, currency, attempt, status, decline_class having sum(n) <> 0
@@ -6530,16 +6709,24 @@ order by part, currency, attempt, status, decline_class;
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
 currency, status, decline_class, failure, bank_code, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
 from (
+select day as at, currency, status, decline_class, failure, bank_code, n, amount_minor from search_day_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and day >= $4::timestamptz and day < $5::timestamptz and what = 'payment'
+union all 
 select quarter as at, currency, status, decline_class, failure, bank_code, n, amount_minor from search_sum
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
-and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+and quarter >= $6::timestamptz and quarter < $4::timestamptz and what = 'payment'
+union all 
+select quarter as at, currency, status, decline_class, failure, bank_code, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $5::timestamptz and quarter < $7::timestamptz and what = 'payment'
 union all 
 select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, 1, amount_minor from search_payment
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $8::timestamptz and created_at < $6::timestamptz
 and currency is not null
 union all 
 select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, 1, amount_minor from search_payment
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $7::timestamptz and created_at < $9::timestamptz
 and currency is not null
 ) as summed where status = 'failed'
 group by part, currency, status, decline_class, failure, bank_code having sum(n) <> 0
@@ -6549,16 +6736,24 @@ order by part, currency, status, decline_class, failure, bank_code;
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
 currency, status, decline_class, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
 from (
+select hour as at, currency, status, decline_class, n, amount_minor from search_hour_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and hour >= $4::timestamptz and hour < $5::timestamptz and what = 'payment'
+union all 
 select quarter as at, currency, status, decline_class, n, amount_minor from search_sum
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
-and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+and quarter >= $6::timestamptz and quarter < $4::timestamptz and what = 'payment'
+union all 
+select quarter as at, currency, status, decline_class, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $5::timestamptz and quarter < $7::timestamptz and what = 'payment'
 union all 
 select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $8::timestamptz and created_at < $6::timestamptz
 and currency is not null
 union all 
 select created_at, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, coalesce(decline_class, '') as decline_class, 1, amount_minor from search_payment
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $7::timestamptz and created_at < $9::timestamptz
 and currency is not null
 ) as summed 
 group by part, currency, status, decline_class having sum(n) <> 0
@@ -6568,16 +6763,24 @@ order by part, currency, status, decline_class;
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
 currency, payment_system, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
 from (
+select day as at, currency, payment_system, n, amount_minor from search_day_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and day >= $4::timestamptz and day < $5::timestamptz and what = 'payment'
+union all 
 select quarter as at, currency, payment_system, n, amount_minor from search_sum
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
-and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payment'
+and quarter >= $6::timestamptz and quarter < $4::timestamptz and what = 'payment'
+union all 
+select quarter as at, currency, payment_system, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $5::timestamptz and quarter < $7::timestamptz and what = 'payment'
 union all 
 select created_at, currency as currency, coalesce(payment_system, '') as payment_system, 1, amount_minor from search_payment
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $8::timestamptz and created_at < $6::timestamptz
 and currency is not null
 union all 
 select created_at, currency as currency, coalesce(payment_system, '') as payment_system, 1, amount_minor from search_payment
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $7::timestamptz and created_at < $9::timestamptz
 and currency is not null
 ) as summed 
 group by part, currency, payment_system having sum(n) <> 0
@@ -6587,16 +6790,24 @@ order by part, currency, payment_system;
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
 currency, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
 from (
+select hour as at, currency, status, n, amount_minor from search_hour_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and hour >= $4::timestamptz and hour < $5::timestamptz and what = 'payout'
+union all 
 select quarter as at, currency, status, n, amount_minor from search_sum
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
-and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'payout'
+and quarter >= $6::timestamptz and quarter < $4::timestamptz and what = 'payout'
+union all 
+select quarter as at, currency, status, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $5::timestamptz and quarter < $7::timestamptz and what = 'payout'
 union all 
 select created_at, currency as currency, status as status, 1, amount_minor from search_payout
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $8::timestamptz and created_at < $6::timestamptz
 and currency is not null
 union all 
 select created_at, currency as currency, status as status, 1, amount_minor from search_payout
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $7::timestamptz and created_at < $9::timestamptz
 and currency is not null
 ) as summed 
 group by part, currency, status having sum(n) <> 0
@@ -6606,16 +6817,24 @@ order by part, currency, status;
 select width_bucket(at, array(select start::timestamptz from json_array_elements_text($1::json) as start order by 1)) as part,
 currency, status, sum(n)::int8 as n, sum(amount_minor)::int8 as amount_minor
 from (
+select hour as at, currency, status, n, amount_minor from search_hour_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and hour >= $4::timestamptz and hour < $5::timestamptz and what = 'refund'
+union all 
 select quarter as at, currency, status, n, amount_minor from search_sum
 where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
-and quarter >= $4::timestamptz and quarter < $5::timestamptz and what = 'refund'
+and quarter >= $6::timestamptz and quarter < $4::timestamptz and what = 'refund'
+union all 
+select quarter as at, currency, status, n, amount_minor from search_sum
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json)))
+and quarter >= $5::timestamptz and quarter < $7::timestamptz and what = 'refund'
 union all 
 select created_at, currency as currency, status as status, 1, amount_minor from search_refund
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $6::timestamptz and created_at < $4::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $8::timestamptz and created_at < $6::timestamptz
 and currency is not null
 union all 
 select created_at, currency as currency, status as status, 1, amount_minor from search_refund
-where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $5::timestamptz and created_at < $7::timestamptz
+where party_id = $2::text and shop_id = any(array(select json_array_elements_text($3::json))) and created_at >= $7::timestamptz and created_at < $9::timestamptz
 and currency is not null
 ) as summed 
 group by part, currency, status having sum(n) <> 0
@@ -6634,6 +6853,10 @@ case when card.session_id = $1::text then client_info -> 'browser' end as browse
 taken.session_id as taken_id, half_hour, wrapped as wrapped_key, taken.ciphertext as code_ciphertext, expires_at
 from card left join (taken join security_code_key using (half_hour)) on true
 where card_id = $2::text;
+
+-- take_exchange_sum_position
+select counted_until from exchange_sum_position
+where counted_at is null or counted_until is null or counted_at < $1::timestamptz for update skip locked;
 
 -- take_stuck_withdrawal
 update withdrawal set stuck_at = null, stuck_reason = null

@@ -136,6 +136,20 @@ export function retriesOf(attempts: readonly Attempt[]): readonly (Share & { rea
     }));
 }
 
+/** Of retries of subscriptions on one day since the first failure, as the API counts them. */
+export type Recovery = { readonly value: string; readonly count: number; readonly recovered: number };
+export type Recovered = { readonly day: number; readonly share: Share };
+
+/** Every day from the failure to the last one with a retry, also those without. */
+export function recoveredOf(recoveries: readonly Recovery[]): readonly Recovered[] {
+  const byDay = new Map(recoveries.map((one) => [Number(one.value), one]));
+  const last = Math.max(-1, ...byDay.keys());
+  return Array.from({ length: last + 1 }, (_, day) => {
+    const { recovered, count } = byDay.get(day) ?? { recovered: 0, count: 0 };
+    return { day, share: shareOf(recovered, count) };
+  });
+}
+
 /** The most frequent class first. One that a newer release brings, or none, is the empty text. */
 export function classesOf(declines: readonly Decline[]) {
   const classes = [...new Set(declines.map(({ declineClass }) => declineClass ?? ''))];

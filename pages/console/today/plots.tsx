@@ -83,8 +83,10 @@ export function Columns(props: {
 export function Rates(props: {
   readonly name: string;
   readonly parts: readonly (Labelled & { readonly share: Share })[];
+  /** Draws where the true rate lies, too. */
+  readonly hasIntervals?: boolean;
 }) {
-  const { name, parts } = props;
+  const { name, parts, hasIntervals } = props;
   const places = parts.map(({ share }, index) =>
     share.rate === undefined ? undefined : `${index + 0.5} ${100 - share.rate * 100}`,
   );
@@ -92,10 +94,17 @@ export function Rates(props: {
     <Drawn name={name} width={parts.length} top="100%" labels={parts}>
       {places.map((place, index) => {
         const before = places[index - 1];
+        const { label = '', share } = parts[index] ?? {};
         return (
           place !== undefined && (
             <g>
-              <title>{`${parts[index]?.label ?? ''}: ${percentText(parts[index]?.share.rate ?? 0)}`}</title>
+              <title>{`${label}: ${percentText(share?.rate ?? 0)}`}</title>
+              {hasIntervals && share && (
+                <path
+                  class="interval"
+                  d={`M ${index + 0.5} ${100 - share.low * 100} V ${100 - share.high * 100}`}
+                />
+              )}
               {before !== undefined && <path class="line" d={`M ${before} L ${place}`} />}
               <path class="dot" d={`M ${place} h 0`} />
             </g>
@@ -103,6 +112,53 @@ export function Rates(props: {
         );
       })}
     </Drawn>
+  );
+}
+
+/** The longest is the height; longer than a minute is drawn as a minute. Lines join neighbours alone, and the second is dashed. */
+export function Lines(props: {
+  readonly name: string;
+  readonly names: readonly string[];
+  readonly parts: readonly (Labelled & { readonly values: readonly (number | null)[] })[];
+  readonly text: (value: number) => string;
+}) {
+  const { name, names, parts, text } = props;
+  const most = Math.max(1, ...parts.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const height = Math.min(most, 60_000);
+  return (
+    <>
+      <p class="legend">
+        {names.map((one, line) => (
+          <span>
+            <svg class="swatch" viewBox="0 0 1 1" aria-hidden="true">
+              <path class={`line of${line}`} d="M 0 0.5 H 1" />
+            </svg>
+            {one}
+          </span>
+        ))}
+      </p>
+      <Drawn name={name} width={parts.length} top={text(most)} labels={parts}>
+        {names.map((_, line) => {
+          const places = parts.map(({ values }, index) => {
+            const value = values[line] ?? undefined;
+            return value === undefined
+              ? undefined
+              : `${index + 0.5} ${100 - Math.min(1, value / height) * 100}`;
+          });
+          return places.map((at, index) => {
+            const before = places[index - 1];
+            if (at === undefined) return null;
+            return (
+              <g>
+                <title>{`${parts[index]?.label ?? ''}: ${text(parts[index]?.values[line] ?? 0)}`}</title>
+                {before !== undefined && <path class={`line of${line}`} d={`M ${before} L ${at}`} />}
+                <path class="dot" d={`M ${at} h 0`} />
+              </g>
+            );
+          });
+        })}
+      </Drawn>
+    </>
   );
 }
 

@@ -13,12 +13,15 @@ import {
   classesOf,
   fewest,
   partsOf,
+  recoveredOf,
   retriesOf,
   shareOf,
   totalOf,
   type Attempt,
   type Decline,
   type Part,
+  type Recovered,
+  type Recovery,
   type Share,
   type SplitAmounts,
   type SplitCounts,
@@ -39,6 +42,8 @@ type Figures = {
   readonly parts: readonly Part[];
   readonly attempts: readonly Attempt[];
   readonly declines: readonly Decline[];
+  /** Of retries that Mandate makes for subscriptions, by the day since the first failure. */
+  readonly recovered: readonly Recovered[];
   readonly refunded: Minor;
   readonly paidOut: PayoutSum | undefined;
   readonly pendingPayouts: PayoutSum | undefined;
@@ -83,15 +88,29 @@ function OfShops({ shops }: { readonly shops: readonly Shop[] }) {
 /** What a sum takes. Of more shops, all are asked for: the figures are of one currency anyway. */
 const longestList = 4_000;
 
-/** One after another: a merchant has one search at a time. The first says the zone and the time of the merchant. */
+type Reads<All> = { readonly [Name in keyof All]: () => Promise<Loaded<All[Name]>> };
+
+/** One after another: a merchant has one search at a time. */
+async function inTurn<All extends object>(reads: Reads<All>): Promise<Loaded<All>> {
+  const found: Partial<All> = {};
+  for (const name of Object.keys(reads) as (keyof All)[]) {
+    const loaded = await reads[name]();
+    if (loaded.is !== 'there') return loaded;
+    found[name] = loaded.value;
+  }
+  return { is: 'there', value: found as All };
+}
+
+const sums = '/v2/analytics';
+const times = (from: string, to: string) => ({ fromTime: from, toTime: to });
+
+/** The first read says the zone and the time of the merchant. */
 async function loadFigures(
   { currency, shops }: Chosen,
   asked: { readonly days: string | undefined; readonly until: string | undefined },
 ): Promise<Loaded<Figures>> {
   const named = shops.map(({ id }) => id).join(',');
   const shopIDs = named.length > longestList ? '' : named;
-  const times = (from: string, to: string) => ({ fromTime: from, toTime: to });
-  const sums = '/v2/analytics';
   const anyTimes = times('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z');
   const facts = await read<SplitCounts & Fresh & { readonly timeZone: string }>(
     `${sums}/payments/split-count`,
@@ -102,38 +121,38 @@ async function loadFigures(
   const range = rangeOf(asked, facts.value);
   const within = { ...times(range.from, range.to), shopIDs };
   const split = { ...within, splitUnit: range.unit, timeZone };
-  const counts = await read<SplitCounts & Fresh>(`${sums}/payments/split-count`, split);
-  if (counts.is !== 'there') return counts;
-  const amounts = await read<SplitAmounts>(`${sums}/payments/split-amount`, split);
-  if (amounts.is !== 'there') return amounts;
-  const attempts = await read<Sums<Attempt>>(`${sums}/payments/attempts`, within);
-  if (attempts.is !== 'there') return attempts;
-  const declines = await read<Sums<Decline>>(`${sums}/payments/declines`, within);
-  if (declines.is !== 'there') return declines;
-  const refunds = await read<Sums<Money>>(`${sums}/refunds/amount`, within);
-  if (refunds.is !== 'there') return refunds;
-  const payouts = await read<Sums<PayoutSum>>(`${sums}/payouts`, times(range.from, range.to));
-  if (payouts.is !== 'there') return payouts;
-  const balances = await read<Sums<Money>>(`${sums}/balances/current`, { shopIDs });
-  if (balances.is !== 'there') return balances;
+  const found = await inTurn({
+    counts: () => read<SplitCounts & Fresh>(`${sums}/payments/split-count`, split),
+    amounts: () => read<SplitAmounts>(`${sums}/payments/split-amount`, split),
+    attempts: () => read<Sums<Attempt>>(`${sums}/payments/attempts`, within),
+    declines: () => read<Sums<Decline>>(`${sums}/payments/declines`, within),
+    recoveries: () => read<Sums<Recovery>>(`${sums}/payments/recoveries`, { ...within, by: 'days' }),
+    refunds: () => read<Sums<Money>>(`${sums}/refunds/amount`, within),
+    payouts: () => read<Sums<PayoutSum>>(`${sums}/payouts`, times(range.from, range.to)),
+    balances: () => read<Sums<Money>>(`${sums}/balances/current`, { shopIDs }),
+  });
+  if (found.is !== 'there') return found;
+  const { counts, amounts, attempts, declines, recoveries, refunds, payouts, balances } = found.value;
   const inCurrency = <One extends { readonly currency: string }>(all: Sums<One>) =>
     all.result.filter((one) => one.currency === currency);
   const amountIn = (all: Sums<Money>) => inCurrency(all)[0]?.amount ?? 0;
-  const ofStatus = (wanted: string) => inCurrency(payouts.value).find(({ status }) => status === wanted);
+  const ofStatus = (wanted: string) => inCurrency(payouts).find(({ status }) => status === wanted);
   return {
     is: 'there',
     value: {
       currency,
       range,
       timeZone,
-      fresh: counts.value,
-      parts: partsOf(counts.value, amounts.value, currency),
-      attempts: inCurrency(attempts.value),
-      declines: inCurrency(declines.value),
-      refunded: amountIn(refunds.value),
+      fresh: counts,
+      parts: partsOf(counts, amounts, currency),
+      attempts: inCurrency(attempts),
+      declines: inCurrency(declines),
+      // Counts of retries have no currency: of all shops, they may be of several.
+      recovered: shopIDs === '' ? [] : recoveredOf(recoveries.result),
+      refunded: amountIn(refunds),
       paidOut: ofStatus('Succeeded'),
       pendingPayouts: ofStatus('Pending'),
-      balance: amountIn(balances.value),
+      balance: amountIn(balances),
     },
   };
 }
@@ -206,6 +225,7 @@ function Found({ figures, shop }: { readonly figures: Figures; readonly shop: Sh
           <Approval figures={figures} />
           <Declines figures={figures} />
           <Retries figures={figures} />
+          {figures.recovered.length > 0 && <Recovery figures={figures} />}
         </div>
       )}
       <p class="foot soft">
@@ -384,7 +404,7 @@ function Retries({ figures: { attempts, currency } }: { readonly figures: Figure
   const byAttempt = attempts.filter(({ attempt }) => attempt > 0);
   return (
     <Plot
-      head={words.charge.retries}
+      head={words.retries}
       lead={words.retriesLead}
       rows={byAttempt}
       columns={[
@@ -415,6 +435,33 @@ function Retries({ figures: { attempts, currency } }: { readonly figures: Figure
             { head: words.approved, cell: shareText, isNumber: true },
           ]}
         />
+      )}
+    </Plot>
+  );
+}
+
+function Recovery({ figures: { recovered } }: { readonly figures: Figures }) {
+  const { today: words } = say();
+  const days = recovered.map((day) => ({ ...day, label: fill(words.day, { number: day.day }) }));
+  return (
+    <Plot
+      head={words.recovery}
+      lead={words.recoveryLead}
+      rows={days.filter(({ share }) => share.of > 0)}
+      columns={[
+        { head: words.sinceFailure, cell: ({ label }) => label },
+        { head: words.approved, cell: ({ share }) => shareText(share), isNumber: true },
+        {
+          head: words.interval,
+          cell: ({ share: { low, high } }) => `${percentText(low)} – ${percentText(high)}`,
+          isNumber: true,
+        },
+      ]}
+    >
+      {days.some(({ share }) => share.rate !== undefined) ? (
+        <Rates name={words.recovery} parts={days} hasIntervals />
+      ) : (
+        <p class="few">{fill(words.fewRetries, { count: fewest })}</p>
       )}
     </Plot>
   );

@@ -2,6 +2,7 @@
 import { timeText } from '../formats.ts';
 import { useRead } from '../read.ts';
 import { fill, say } from '../words/words.ts';
+import { BankAnswers } from './bank-answers.tsx';
 import { Empty, Heading, Link, Status, Table, Time, Whole } from './parts.tsx';
 
 type Job = { readonly kind: string; readonly id: string; readonly partyId: string; readonly reason: string };
@@ -116,6 +117,7 @@ export function Banks() {
           )
         }
       </Whole>
+      <BankAnswers />
     </>
   );
 }

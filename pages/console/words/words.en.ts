@@ -97,6 +97,7 @@ export const english = {
     noClass: 'No class: the bank did not decide',
     why: 'What can help',
     code: 'Code',
+    retries: 'Recovery by retry',
     retriesLead:
       'Retries in these days, and how many of them were approved. What they retry may be older. The line is the 95% interval.',
     noRetries: 'No charge was retried.',
@@ -104,6 +105,13 @@ export const english = {
       'When a recurring charge fails, charge its series again. The guide “Charge again” says when.',
     attempt: 'Attempt',
     retry: 'Retry {number}',
+    recovery: 'Recovery by day',
+    recoveryLead:
+      'Retries that Mandate made for subscriptions, by the day since the first failure, and how many of them were approved. The lines upright are the 95% intervals.',
+    sinceFailure: 'Since the failure',
+    day: 'Day {number}',
+    interval: '95% interval',
+    fewRetries: 'No day has {count} retries, so there is no drawing. The table has the counts.',
     empty: 'No payment in these days.',
     emptyHelp:
       'Choose a longer period or an earlier last day. In a sandbox, buy something in the demo shop at /demo: it appears here within a second.',
@@ -312,6 +320,21 @@ export const english = {
     notChecked: 'not checked yet',
     shared: 'not checked: shared account',
     stopped: 'STOPPED since {time}: {why}',
+    lastDay: 'Last 24 hours',
+    answerTime: '{bank}: time to answer',
+    answerTimeLead:
+      'Authorisations that the bank approved or declined, by the time they began. One with 3-D Secure takes as long as its payer does.',
+    answered: 'Answered',
+    half: 'Half of them',
+    most: '90% of them',
+    within: '≤ {ms} ms',
+    longer: '> 30 s',
+    unanswered: '{bank}: without an answer',
+    unansweredLead: 'Operations of every kind that ended without the bank’s own answer, of all that ended.',
+    operations: 'Operations',
+    withoutAnswer: 'Without an answer',
+    openNow: 'Open',
+    answersFoot: 'Counted from the exchange log once a minute. Times are UTC.',
   },
   notFound: { head: 'No such page', lead: 'The address is wrong.' },
 };

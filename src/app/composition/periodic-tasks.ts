@@ -1,5 +1,6 @@
 // What every node does at intervals, besides jobs: purges, watches and checks.
 import { watchEveryMs } from '../../acquiring/exchange-log/witness.ts';
+import { countExchanges } from '../../acquiring/exchange-log/store/exchange-sums.ts';
 import { guardShops, purgeAttempts } from '../../cards/payer-attempts.ts';
 import { laterBy } from '../../clock.ts';
 import { watchVerificationRefunds } from '../../customers/verification-refunds.ts';
@@ -54,6 +55,7 @@ export function periodicTasks(
     { name: 'probe silent banks', everyMs: 10_000, run: () => banks.probe() },
     { name: 'learn abilities of banks', everyMs: 10_000, run: learn },
     { name: 'watch banks', everyMs: watchEveryMs, run: () => bankWatch.watch() },
+    { name: 'count exchanges', everyMs: 60_000, run: () => countExchanges(database, clock.now()) },
     { name: 'check ledger', everyMs: 60_000, run: () => ledger.check() },
   ];
 }

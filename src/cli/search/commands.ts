@@ -12,7 +12,7 @@ export function addSearchCommands(program: MandateCommand): void {
     .subcommand('rebuild', {
       summary: 'Copy every invoice, payment, refund and payout again',
       details:
-        'Run it while the service runs. Their sums are made again, too. If it is interrupted, the nodes finish it. Meanwhile searches find what they found before.',
+        'Run it while the service runs. Their sums are made again, too, and the counts of what banks answered in the last month. If it is interrupted, the nodes finish it. Meanwhile searches find what they found before.',
       examples: ['mandate search rebuild'],
     })
     .action(async () => (await import('./rebuild.ts')).rebuildSearch());

@@ -31,6 +31,7 @@ const insertWithdrawal = statement({
     ...eventsOf(withdrawalFact),
     ...journalParameters,
     ...exchangeParameters,
+    livemode: 'bool',
     fingerprint: 'bytea',
     wake_at: 'timestamptz?',
     attempts: 'int4',
@@ -39,8 +40,8 @@ const insertWithdrawal = statement({
   row: { counted: 'int4', journal: 'text?' },
   text: `
     with changed as (
-      insert into withdrawal (${columnList(columns)}, changed_at, wake_at, attempts, is_unsent)
-      select ${parameterList(columns)}, :created_at, :wake_at, :attempts, true
+      insert into withdrawal (${columnList(columns)}, changed_at, wake_at, attempts, is_unsent, livemode)
+      select ${parameterList(columns)}, :created_at, :wake_at, :attempts, true, :livemode
       where claim_external_id(:party_id, 'createWithdrawal', :external_id, :withdrawal_id, :fingerprint)
       returning withdrawal_id, party_id, version, changed_at
     ), logged as (
@@ -128,13 +129,14 @@ type NewRow = {
 
 async function insert(db: Database, row: NewRow, options: NewWithdrawal): Promise<void> {
   const { withdrawal, facts, wake_at, attempts, journal, counters } = row;
-  const { fingerprint, grantId } = options;
+  const { livemode, fingerprint, grantId } = options;
   const write = async (on: Database) => {
     const rows = await on.withSavepoint((part) =>
       part.run(insertWithdrawal, {
         ...rowOf(withdrawal, facts.length),
         ...journalValues(journal),
         ...turnoverValues(counters, withdrawal.createdAt),
+        livemode,
         fingerprint,
         wake_at,
         attempts,

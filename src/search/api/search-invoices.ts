@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { invoiceBody, InvoiceSchema } from '../../invoices/api/schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount } from '../../platform/http/schemas.ts';
-import { searchInvoices as search, searchKeys } from '../searches.store.ts';
+import { invoiceSearchKeys, searchInvoices as search } from '../searches.store.ts';
 import {
   AmountBound,
   conditionsOf,
@@ -55,7 +55,7 @@ export const searchInvoices = endpoint({
     const { partyId } = caller;
     return searched(
       deps,
-      { operation: 'searchInvoices', partyId, shopId: params.shopID, now, query, keys: searchKeys },
+      { operation: 'searchInvoices', partyId, shopId: params.shopID, now, query, keys: invoiceSearchKeys },
       ({ key, created_from, before_at, before: [before_invoice = ''] }) =>
         search(deps.db, key, {
           ...invoicesAsked(query),

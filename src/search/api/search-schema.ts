@@ -11,7 +11,7 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { LastRow, PageTokens } from '../page-tokens.ts';
 import { freshness } from '../position.store.ts';
 import type { Range } from '../domain/splits.ts';
-import type { SearchKey } from '../searches.store.ts';
+import type { InvoiceSearchKey } from '../searches.store.ts';
 import type { Turns } from '../turns.ts';
 
 const id = Type.Optional(EntityID);
@@ -92,7 +92,7 @@ export type SearchDeps = {
 };
 
 const whole = Type.Object({ ...PageQuery, ...PaymentQuery });
-type Asked = Static<typeof whole>;
+type Asked = Static<typeof whole> & { readonly invoiceAmount?: number };
 
 type Place<Key> = {
   readonly key: Key | 'time';
@@ -107,10 +107,14 @@ type Place<Key> = {
 const longestRangeMs = 366 * 24 * 3_600_000;
 const firstInstant = '0001-01-01T00:00:00.000000Z' as Instant;
 
-type KeyParameter = 'invoiceID' | 'externalID' | Extract<keyof typeof PaymentQuery, keyof Asked>;
+type KeyParameter =
+  | 'invoiceID'
+  | 'externalID'
+  | 'invoiceAmount'
+  | Extract<keyof typeof PaymentQuery, keyof Asked>;
 
 /** The exact keys, which need no range of time. */
-const exactKeys: Partial<Record<SearchKey, KeyParameter>> = {
+const exactKeys: Partial<Record<InvoiceSearchKey, KeyParameter>> = {
   invoice_id: 'invoiceID',
   rrn: 'rrn',
   external_id: 'externalID',
@@ -123,11 +127,13 @@ const otherKeys: typeof exactKeys = {
   fingerprint: 'payerFingerprint',
   ip: 'payerIP',
   last4: 'last4',
+  payment_amount: 'paymentAmount',
+  invoice_amount: 'invoiceAmount',
 };
 
 export const tooWide = (hint: string) => refuse('searchTooWide', { hint });
 
-function rangeOf<Key extends SearchKey>(
+function rangeOf<Key extends InvoiceSearchKey>(
   query: Asked,
   keys: readonly Key[],
 ): Outcome<Omit<Place<Key>, 'before'>, 'invalidRequest' | 'searchTooWide'> {
@@ -217,7 +223,7 @@ export function minorOf(amount: number | undefined): bigint | null {
 }
 
 /** Finds the place where the page begins, has it read, and says how fresh it is. */
-export async function searched<Key extends SearchKey, Found, Body, More extends object>(
+export async function searched<Key extends InvoiceSearchKey, Found, Body, More extends object>(
   { db, merchants, pageTokens, searchTurns }: SearchDeps,
   asked: {
     readonly operation: string;

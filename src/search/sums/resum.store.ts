@@ -79,12 +79,21 @@ const sumDay = statement({
     group by ${sumKey}`,
 });
 
+/** Deltas follow from then on, so they are right again whatever they were. */
+const remakeCoarseSums = statement({
+  name: 'remake_coarse_sums',
+  parameters: {},
+  row: {},
+  text: 'select from remake_coarse_sums()',
+});
+
 /** A day of a shop, or a part of one with very many payments. Returns where the next call begins; null when all is summed. */
 export async function sumNextDay(
   tx: Database,
   after: ResumFrom,
   mostPayments = 100_000,
 ): Promise<ResumFrom | null> {
+  if (after.at === resumStart.at) await tx.run(remakeCoarseSums, {});
   const from = { party_id: after.partyId, shop_id: after.shopId, from: after.at };
   const [next] = await tx.run(findNextDay, { ...from, most_payments: mostPayments });
   await tx.run(deleteSums, {

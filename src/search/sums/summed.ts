@@ -50,7 +50,7 @@ const undivided = {
 };
 export const summedRefunds: Summed = { ...ofAll, what: `'refund'`, ...undivided };
 export const summedPayouts: Summed = { ...ofAll, what: `'payout'`, ...undivided };
-/** In the column of the shop, because a payout is of a party. One that reserved no money is of either mode: it has failed. */
+/** In the column of the shop, because a payout is of a party. One without a mode failed before payouts had one, and is of either. */
 export const payoutsOf = (livemode: boolean) => ['-', `-${modeName(livemode)}`];
 
 export function columnsOf(sums: Summed): string {

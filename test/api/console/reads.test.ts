@@ -10,7 +10,7 @@ import { recurringWorld } from '../../support/worlds/recurring.ts';
 
 const visa = '4242424242424242';
 const own = { 'sec-fetch-site': 'same-origin' };
-const operatorViews = ['stuck-jobs', 'failing-jobs', 'banks'];
+const operatorViews = ['stuck-jobs', 'failing-jobs', 'banks', 'bank-answers'];
 
 let world: PayoutWorld;
 let service: TestService;
@@ -52,6 +52,7 @@ const queries: Record<string, string> = {
   getPaymentsSplitAmount: `?splitUnit=day&${range}`,
   getPaymentsAttempts: `?${range}`,
   getPaymentsDeclines: `?${range}`,
+  getRecoveries: `?by=days&${range}`,
   getRefundsAmount: `?${range}`,
   getPayoutSums: `?${range}`,
   listWithdrawals: '?limit=10',
@@ -84,9 +85,10 @@ describe.each(operations)('%s', (operation, path) => {
     for (const [name, id] of Object.entries(ids))
       if (name !== 'shopID' && id !== '1') expect(text).not.toContain(id);
     // A list is of the party's own, and both have a shop of that name.
-    const isList = /^(list(Shops|Withdrawals|Webhooks)|search|getPa(yments[SAD]|youtSums)|getRefunds)/.test(
-      operation,
-    );
+    const isList =
+      /^(list(Shops|Withdrawals|Webhooks)|search|getPa(yments[SAD]|youtSums)|getRefunds|getRecoveries)/.test(
+        operation,
+      );
     if (isList && operation !== 'listShops') expect(body.result ?? body).toEqual([]);
     // Its own, which has nothing.
     if (operation === 'getCurrentBalances') {

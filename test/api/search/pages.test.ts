@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginRebuild, readFreshness, readOldestUnseen } from '../../../src/search/position.store.ts';
 import {
   invoiceSearches,
+  invoiceSearchKeys,
   paymentSearches,
   refundCounts,
   refundSearches,
@@ -152,12 +153,14 @@ describe('the plan', () => {
     fingerprint: 'search_payment_of_fingerprint',
     ip: 'search_payment_of_ip',
     last4: 'search_payment_of_last4',
+    payment_amount: 'search_payment_of_amount',
   };
   const ofInvoice = {
     ...ofPayment,
     time: 'search_invoice_of_shop',
     invoice_id: 'search_invoice_pkey',
     external_id: 'search_invoice_external_id',
+    invoice_amount: 'search_invoice_of_amount',
   };
 
   const ofRefund = {
@@ -165,6 +168,7 @@ describe('the plan', () => {
     invoice_id: 'search_refund_pkey',
     external_id: 'search_refund_external_id',
     rrn: 'search_refund_rrn',
+    approval_code: 'search_payment_of_approval_code',
   };
 
   test.each(searchKeys)('of payments by %s is by its index', async (key) => {
@@ -173,10 +177,16 @@ describe('the plan', () => {
     expect(plan).not.toContain('Seq Scan');
   });
 
-  test.each(searchKeys)('of invoices by %s is by its index', async (key) => {
+  test.each(invoiceSearchKeys)('of invoices by %s is by its index', async (key) => {
     const plan = await planOf(invoiceSearches[key]);
     expect(plan).toContain(ofInvoice[key]);
     expect(plan).not.toContain('Seq Scan');
+  });
+
+  test('of invoices by the card of a payment looks up the payments of each invoice', async () => {
+    const plan = await planOf(invoiceSearches.time);
+    expect(plan).toMatch(/SubPlan[^\n]*\n[^\n]*search_payment_pkey on search_payment/);
+    expect(plan).not.toContain('hashed SubPlan');
   });
 
   test.each(refundSearchKeys)('of refunds by %s is by its index, also to count them', async (key) => {

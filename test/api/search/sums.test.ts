@@ -136,6 +136,49 @@ test('a whole quarter of an hour is read from the sums, and what is next to it f
   await query('update search_sum set n = n - 1000');
 });
 
+test.each([
+  ['hour', 3_600_000, 'count', 'hour_sum'],
+  ['day', 86_400_000, 'attempts', 'day_sum'],
+] as const)(
+  'a whole %s is read from its own sums, and what is next to it is not',
+  async (_, ms, what, sums) => {
+    const [first] = payments;
+    const from = new Date(Math.floor(Date.parse(first.createdAt) / ms) * ms)
+      .toISOString()
+      .replace('Z', '000Z') as Instant;
+    const count = async (range: Range) =>
+      (await result(`payments/${what}`, range, '&shopID=TEST')).reduce(
+        (all: number, one: any) => all + one.count,
+        0,
+      );
+    const right = await count({ from, to: laterBy(from, ms) });
+    await query(`update search_${sums} set n = n + 1000`);
+    expect(await count({ from, to: laterBy(from, ms) })).toBeGreaterThan(1_000);
+    expect(await count({ from: laterBy(from, -1), to: laterBy(from, ms + 900_000) })).toBeGreaterThan(1_000);
+    expect(await count({ from, to: laterBy(from, ms - 1) })).toBeLessThan(1_000);
+    await query(`update search_${sums} set n = n - 1000`);
+    expect(await count({ from, to: laterBy(from, ms) })).toBe(right);
+  },
+);
+
+test('parts that begin within an hour of UTC are read from quarters of an hour', async () => {
+  await query('update search_hour_sum set n = n + 1000');
+  const counts = async (timeZone: string) => {
+    const { result: found } = (
+      await sum('payments/split-count', year, `&splitUnit=week&timeZone=${timeZone}`)
+    ).body;
+    return found
+      .flatMap(({ statusOffsetCounts }: any) =>
+        statusOffsetCounts.flatMap(({ offsetCount }: any) => offsetCount),
+      )
+      .reduce((all: number, { count }: any) => all + count, 0);
+  };
+  expect(await counts('Asia/Kolkata')).toBe(payments.length);
+  expect(await counts('Europe/Moscow')).toBeGreaterThan(1_000);
+  await query('update search_hour_sum set n = n - 1000');
+  expect(await counts('Europe/Moscow')).toBe(payments.length);
+});
+
 test('shops are chosen and excluded, and those of another party or mode are not there', async () => {
   const usd = [{ currency: 'USD', count: 2 }];
   expect(await result('payments/count', year, '&shopID=TEST_USD')).toEqual(usd);
@@ -373,9 +416,9 @@ describe('a sum is refused', () => {
 });
 
 describe('the plan', () => {
-  test.each([...Object.values(paymentSums), refundSums].map((sums) => [sums.name, sums] as const))(
+  test.each([...Object.values(paymentSums), refundSums].map((sums) => [sums.statement.name, sums] as const))(
     'of %s is by its indexes',
-    async (_, { text, parameterNames }) => {
+    async (_, { statement: { text, parameterNames }, coarse }) => {
       await world.service.testDatabase.database.withClient(async (client) => {
         await client.query(
           'begin; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off',
@@ -386,6 +429,7 @@ describe('the plan', () => {
         await client.query('rollback; deallocate summed');
         const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
         expect(plan).toContain('search_sum_pkey');
+        expect(plan).toContain(`${coarse.table}_pkey`);
         expect(plan).toMatch(/search_(payment|refund)_of_shop/);
         expect(plan).not.toContain('Seq Scan');
       });

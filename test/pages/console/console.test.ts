@@ -1,4 +1,6 @@
 // The console in a real browser: entering, searching, five questions of support, and nothing in the way of a person.
+import { bankAnswers } from '../../../src/acquiring/bank-answers.ts';
+import { countExchanges } from '../../../src/acquiring/exchange-log/store/exchange-sums.ts';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { insertShop } from '../../../src/merchants/store/parties.ts';
@@ -76,6 +78,7 @@ describeInBrowser('the console', () => {
     await service.webhooks.whenIdle();
     await service.jobs.whenIdle();
     await service.search.whenIdle();
+    await countExchanges(service.database, service.clock.now());
     return {
       payment: `/payments/${invoiceId}/1`,
       declined: `/payments/${declined}/1`,
@@ -199,7 +202,7 @@ describeInBrowser('the console', () => {
       'Payments over time',
       'Approval rate',
       'Declines',
-      'Retries',
+      'Recovery by retry',
     ]);
     const summary = plots.first().locator('summary');
     await summary.focus();
@@ -208,6 +211,24 @@ describeInBrowser('the console', () => {
     const last = (await table.locator('tbody tr').last().innerText()).replaceAll('\u00a0', ' ');
     expect(last).toMatch(/not over\)\s+3\s+0\s+0\s+1\s+/);
     expect(await plots.nth(2).innerText()).toMatch(/Not enough money: the payer can pay later\s+1/);
+    expect(await obstacles(page, { sizes })).toEqual([]);
+  });
+
+  test('shows an operator how a bank answers, and a table behind each drawing', async () => {
+    await show('/banks');
+    const [answers] = await bankAnswers(world.service.database, world.service.clock.now());
+    const lastHour = answers?.hours.findLast(({ operations }) => operations > 0);
+    const plots = page.locator('.plot');
+    expect(await plots.locator('h2').allInnerTexts()).toEqual(
+      expect.arrayContaining([`${answers?.bankId}: time to answer`, `${answers?.bankId}: without an answer`]),
+    );
+    await plots.nth(1).locator('summary').click();
+    const row = (await plots.nth(1).locator('tbody tr').last().innerText()).trim().split(/\s+/);
+    const { operations, unanswered, open } = lastHour ?? {};
+    expect(row.slice(-3)).toEqual([operations, unanswered, open].map(String));
+    await page.getByLabel('Period').selectOption('30');
+    await settled();
+    expect(new URL(page.url()).search).toBe('?days=30');
     expect(await obstacles(page, { sizes })).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import {
   approvalOf,
   classesOf,
   partsOf,
+  recoveredOf,
   retriesOf,
   shareOf,
   totalOf,
@@ -161,6 +162,20 @@ describe('the figures', () => {
     // What they retry was declined before these days: more are approved than first charges are declined.
     const [retry] = retriesOf([attempt(1, 0, 10), attempt(2, 40, 60)]);
     expect(retry).toMatchObject({ part: 40, of: 100, rate: 0.4 });
+  });
+
+  test('have every day since the failure, by its number and not by its text', () => {
+    const of = (value: string, recovered: number, count: number) => ({ value, recovered, count });
+    const days = recoveredOf([of('1', 30, 60), of('3', 2, 4), of('10', 0, 1)]);
+    expect(days).toHaveLength(11);
+    expect(days.slice(0, 4).map(({ day, share }) => [day, share.part, share.of, share.rate])).toEqual([
+      [0, 0, 0, undefined],
+      [1, 30, 60, 0.5],
+      [2, 0, 0, undefined],
+      [3, 2, 4, undefined],
+    ]);
+    expect(days.at(-1)).toMatchObject({ day: 10, share: { of: 1 } });
+    expect(recoveredOf([])).toEqual([]);
   });
 
   test('put the most frequent class first', () => {

@@ -1,0 +1,112 @@
+// What an operator sees of banks is what a look at every row of the exchange log gives, also after an operation ends days later.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bankAnswers } from '../../../src/acquiring/bank-answers.ts';
+import { countExchanges, recountExchanges } from '../../../src/acquiring/exchange-log/store/exchange-sums.ts';
+import { startSmallWorld, type SmallWorld } from '../../support/worlds/small-world.ts';
+
+const hourMs = 3_600_000;
+let world: SmallWorld;
+beforeAll(async () => void (world = await startSmallWorld()));
+afterAll(() => world.close());
+
+const query = async (text: string) =>
+  (await world.service.testDatabase.database.withClient((client) => client.query(text))).rows;
+const now = () => world.service.clock.now();
+const count = () => countExchanges(world.service.database, now());
+
+/** Without the sums: an independent look at the times themselves. */
+const looked = () =>
+  query(`select bank_id, kind, state, count(*)::int as n,
+           count(*) filter (where state in ('approved', 'declined') and heard_at - begun_at <= interval '1 second')::int as quick
+         from exchange group by 1, 2, 3 order by 1, 2, 3`);
+const summed = () =>
+  query(`select bank_id, kind, state, sum(n)::int as n, coalesce(sum(n) filter (where within_ms between 1 and 1000), 0)::int as quick
+         from exchange_sum group by 1, 2, 3 order by 1, 2, 3`);
+
+test('the sums are those of the exchange log', async () => {
+  await count();
+  const all = await looked();
+  expect(all.length).toBeGreaterThan(2);
+  expect(await summed()).toEqual(all);
+  await count();
+  expect(await summed()).toEqual(all);
+});
+
+test('are counted once a minute, by one node', async () => {
+  await query('update exchange_sum set n = n + 7');
+  await Promise.all([count(), count()]);
+  expect(await summed()).not.toEqual(await looked());
+  world.service.clock.advance(61_000);
+  await Promise.all([count(), count()]);
+  expect(await summed()).toEqual(await looked());
+});
+
+test('have what ends days after it began, in the hour of its beginning', async () => {
+  await query(`insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, digest, wire_keys, begun_at, state)
+    select 'LATE', 'a', bank_id, terminal_id, 'authorise', digest, wire_keys, '${now()}', 'begun' from exchange limit 1`);
+  const open = async () =>
+    (await bankAnswers(world.service.database, now())).map(({ days }) => days.at(-4)?.open);
+  world.service.clock.advance(61_000);
+  await count();
+  for (let day = 0; day < 3; day++) {
+    world.service.clock.advance(24 * hourMs);
+    await count();
+  }
+  expect(await open()).toContain(1);
+  await query(
+    `update exchange set state = 'approved', heard_at = '${now()}', answer = '{}' where aggregate_id = 'LATE'`,
+  );
+  world.service.clock.advance(61_000);
+  await count();
+  expect(await open()).not.toContain(1);
+  expect(await summed()).toEqual(await looked());
+});
+
+test('say within what time half, and nine tenths, of the authorisations were answered', async () => {
+  world.service.clock.advance(24 * hourMs);
+  const begun = async (kind: string, state: string, tookMs: number | null, times: number) =>
+    query(`insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, digest, wire_keys, begun_at, state, heard_at)
+      select 'TIMED${kind}${state}${tookMs}', n::text, bank_id, terminal_id, '${kind}', digest, wire_keys, '${now()}', '${state}',
+        timestamptz '${now()}' + ${tookMs} * interval '1 ms'
+      from (select * from exchange limit 1) as one cross join generate_series(1, ${times}) as n`);
+  await begun('authorise', 'approved', 50, 5);
+  await begun('authorise', 'declined', 51, 3);
+  await begun('authorise', 'approved', 300, 1);
+  await begun('authorise', 'approved', 31_000, 1);
+  await begun('authorise', 'givenUp', 40_000, 2);
+  await begun('authorise', 'challenged', 20, 1);
+  await begun('payout', 'approved', 3 * 24 * hourMs, 1);
+  await count();
+  const hours = (await bankAnswers(world.service.database, now())).map(({ hours: all }) => all.at(-1));
+  expect(hours.find((hour) => hour && hour.operations > 0)).toMatchObject({
+    operations: 14,
+    unanswered: 2,
+    open: 1,
+    answered: 10,
+    halfWithinMs: 50,
+    mostWithinMs: 500,
+  });
+  expect(await summed()).toEqual(await looked());
+});
+
+test('are made again when they are wrong', async () => {
+  await query('update exchange_sum set n = n + 7, hour = hour');
+  await recountExchanges(world.service.database, now());
+  expect(await summed()).toEqual(await looked());
+});
+
+test('end with this hour and this day, and have every operation of theirs', async () => {
+  const banks = await bankAnswers(world.service.database, now());
+  const countedIn = (unit: 'hours' | 'days') =>
+    banks.flatMap((bank) => bank[unit]).reduce((all, { operations }) => all + operations, 0);
+  const loggedSince = async (time = '') =>
+    (await query(`select count(*)::int as n from exchange where begun_at >= '${time}'`))[0];
+  const { hours = [], days = [] } = banks[0] ?? {};
+  expect([hours.at(-1)?.at, days.at(-1)?.at]).toEqual([
+    `${now().slice(0, 13)}:00:00.000000Z`,
+    `${now().slice(0, 10)}T00:00:00.000000Z`,
+  ]);
+  expect(await loggedSince(hours[0]?.at)).toEqual({ n: countedIn('hours') });
+  expect(await loggedSince(days[0]?.at)).toEqual({ n: countedIn('days') });
+  expect(countedIn('days')).toBeGreaterThan(countedIn('hours'));
+});
