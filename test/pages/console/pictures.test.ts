@@ -90,7 +90,7 @@ describeInBrowser('the pictures of the console', () => {
   });
 
   test.each([
-    ['charged-twice', () => '/payments?q=ada@example.com', 'tbody', 520],
+    ['charged-twice', (): string => '/payments?q=ada@example.com', 'tbody', 520],
     ['declined', () => `/payments/${paths.declined}/1`, '.why-box', 560],
     ['refund', () => `/payments/${paths.refunded}/1`, '.timeline', 520],
     ['payout', () => `/payouts/${paths.payout}`, '[data-kind=nextAttempt]', 740],
