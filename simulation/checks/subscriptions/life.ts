@@ -159,6 +159,8 @@ export class Life {
       this.periods.set(period.number, {
         ...period,
         outcome: 'open',
+        // Of one that was paid before, it stays spent.
+        creditMinor: 0,
         invoiceId: String(fact['invoiceId']),
         nextTryAt: at,
       });
@@ -174,7 +176,9 @@ export class Life {
       if (this.phase === 'unpaid') this.phase = 'running';
     },
     period_closed: (fact) => {
-      this.#close(fact, String(fact['outcome']));
+      const wasAsked = this.#isOpen.has(Number(fact['number']));
+      const period = this.#close(fact, String(fact['outcome']));
+      if (period && wasAsked) this.changes.closed(period.creditMinor, period.number === this.latest?.number);
       if (this.phase === 'unpaid') this.phase = 'running';
     },
     payment_taken_back: (fact) => {

@@ -780,7 +780,7 @@ function afterPeriodFact(
     case 'period_paid':
       return { ...afterPayment(before, fact.number), ...defined({ parent: fact.parent }) };
     case 'period_closed':
-      return closed(before, fact.number, fact.outcome);
+      return closed(withCreditBack(before, fact.number), fact.number, fact.outcome);
     case 'payment_taken_back':
       return afterLoss(before, fact);
   }
@@ -794,7 +794,8 @@ function afterMissed(
   const missed = before.missed.find((period) => period.number === number);
   if (!missed) throw new Error(`Period ${number} is not missed.`);
   const asked = { outcome: 'open', retries: 0, nextTryAt: now, isWished: true } as const;
-  const period = { ...missed, invoiceId, ...asked };
+  // If the bank has taken back its payment, changes may have given its credit back before.
+  const period = { ...missed, creditMinor: 0n, invoiceId, ...asked };
   const open = [...before.open, period].toSorted((a, b) => a.number - b.number);
   return { ...before, open, missed: before.missed.filter((one) => one !== missed) };
 }
@@ -835,6 +836,16 @@ function afterPayment(before: Subscription, number: number): Subscription {
     ...after,
     paidThrough: later(paid.endsAt, before.paidThrough ?? paid.endsAt),
     ...(before.latest?.number === number ? { paidMinor: before.paidMinor + paid.amountMinor } : {}),
+  };
+}
+
+/** What credit has paid of a period that is not charged any more. */
+function withCreditBack(before: Subscription, number: number): Subscription {
+  const { creditMinor = 0n } = before.open.find((period) => period.number === number) ?? {};
+  return {
+    ...before,
+    creditMinor: before.creditMinor + creditMinor,
+    ...(before.latest?.number === number ? { paidMinor: before.paidMinor - creditMinor } : {}),
   };
 }
 

@@ -407,8 +407,10 @@ class Walk {
     return day;
   }
 
+  /** Credit has paid for nothing, so it is there again. */
   drop(open: Unpaid, outcome: string): void {
     open.row.outcome = outcome;
+    this.balance += open.row.credit;
     this.unpaid = this.unpaid.filter((one) => one !== open);
   }
 
@@ -435,8 +437,7 @@ class Walk {
   }
 
   end(why: string): void {
-    for (const open of this.unpaid) open.row.outcome = 'unpaid';
-    this.unpaid = [];
+    for (const open of this.unpaid) this.drop(open, 'unpaid');
     if (this.change && !this.change.isAtBank) this.dropChange();
     this.phase = 'ended';
     this.why = why;

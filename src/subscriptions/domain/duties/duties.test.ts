@@ -5,12 +5,13 @@ import { defined } from '../../../defined.ts';
 import type { Currency } from '../../../money.ts';
 import type { Duties } from '../../../recurring/domain/settings.ts';
 import type { Outcome } from '../../../refusal.ts';
-import { decideChangeFromNextPeriod } from '../changes/change.ts';
+import { decideChangeFromNextPeriod, decideChangeNow } from '../changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from '../charge-outcome.ts';
 import {
   decideCancel,
   decideCharge,
   decideCreate,
+  decideForgive,
   decidePause,
   decideResume,
   decideWake,
@@ -453,6 +454,54 @@ describe('a charge that waits for its announcement', () => {
     expect(walk.announced).toEqual([2, 3]);
     expect(walk.emails.slice(1)).toEqual(['announced 2027-02-27T00:00', 'announced 2027-03-30T00:00']);
     expect(walk.charges).toEqual([first, '2 2027-04-09T00:00', '3 2027-04-10T06:00']);
+  });
+});
+
+describe('credit for a charge that waits for its announcement', () => {
+  const change: Act['does'] = (subscription, now) =>
+    decideChangeNow(
+      subscription,
+      { items: [{ product: 'Tea', quantity: 1n, priceMinor: 600n }], invoiceId: 'unused' },
+      now,
+    );
+  const resume: Act['does'] = (subscription, now) =>
+    decideResume(subscription, { invoiceId: 'resumed' }, now);
+  const pause: Act['does'] = (subscription, now) =>
+    decidePause(subscription, { by: 'payer', openPeriods: 'keepTrying', invoiceId: 'unused' }, now);
+  const end: Act['does'] = (subscription) => decideCancel(subscription, { by: 'payer', when: 'periodEnd' });
+  const forgive: Act['does'] = (subscription, now) => decideForgive(subscription, 2, now);
+  const life = (...acts: (readonly [string, Act['does']])[]) =>
+    new Walk({
+      acceptMs: Infinity,
+      acts: [['2027-02-14T00:00', change] as const, ...acts].map(([time, does]) => ({ at: at(time), does })),
+      until: at('2027-03-02T00:00'),
+    }).subscription;
+
+  test('pays a part of it', () => {
+    const { open, creditMinor, paidMinor } = life();
+    expect(open).toMatchObject([{ number: 2, amountMinor: 400n, creditMinor: 200n, isUnannounced: true }]);
+    expect([creditMinor, paidMinor]).toEqual([0n, 200n]);
+  });
+
+  test('is there again for the period after a pause that covers it', () => {
+    const paused = life(['2027-03-01T00:00', pause]);
+    const { value } = resume(paused, at('2027-04-10T00:00')) as { value: readonly SubscriptionFact[] };
+    const { latest: last, creditMinor } = evolveAll(paused, value, at('2027-04-10T00:00'));
+    expect(last).toMatchObject({ number: 3, amountMinor: 200n, creditMinor: 200n });
+    expect(creditMinor).toBe(0n);
+  });
+
+  test.each([
+    ['the merchant forgives it', forgive],
+    ['the payer ends the subscription', end],
+  ])('is there again when %s', (_, does) => {
+    const after = life(['2027-03-01T00:00', does]);
+    expect([after.open, after.latest?.outcome, after.creditMinor, after.paidMinor]).toEqual([
+      [],
+      'forgiven',
+      200n,
+      0n,
+    ]);
   });
 });
 
