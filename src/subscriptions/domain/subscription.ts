@@ -149,6 +149,8 @@ export type Subscription = {
   readonly missed: readonly Period[];
   readonly creditMinor: bigint;
   readonly paidThrough?: Instant;
+  /** A period that has a price was paid, or its charge was declined. Until then, a trial has not ended for the payer. */
+  readonly hasCharged?: true;
   /** Kept while a period is unpaid: the payment of it does not end the pause. */
   readonly pause?: Pause;
   readonly endsAfter?: { readonly number: number; readonly reason: EndReason };
@@ -821,6 +823,7 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
       return {
         ...after,
         paidMinor: period.amountMinor + period.creditMinor,
+        ...(period.lines.length > 0 ? { hasCharged: true } : {}),
         paidThrough: later(period.endsAt, before.paidThrough ?? period.endsAt),
       };
     default:
@@ -834,6 +837,7 @@ function afterPayment(before: Subscription, number: number): Subscription {
   const after = closed(before, number, 'paid');
   return {
     ...after,
+    hasCharged: true,
     paidThrough: later(paid.endsAt, before.paidThrough ?? paid.endsAt),
     ...(before.latest?.number === number ? { paidMinor: before.paidMinor + paid.amountMinor } : {}),
   };
@@ -898,7 +902,9 @@ function afterFailure(
   const policy = policyNameOf(before) === undefined ? undefined : policyOf(before);
   const after = withOpen(before, fact.number, (period) => failed(period, fact, policy, now));
   const told = isDeclineToTell(before, fact, now) ? { ...after, declinedAt: now } : after;
-  return fact.isUnsent ? { ...told, charges: sentCharges(before, fact.number) } : told;
+  return fact.isUnsent
+    ? { ...told, charges: sentCharges(before, fact.number) }
+    : { ...told, hasCharged: true };
 }
 
 /** Without the one in progress. */

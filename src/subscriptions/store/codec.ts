@@ -258,6 +258,7 @@ const storedState: Codec<StoredState> = object({
   missed: list(period),
   creditMinor: minorUnits,
   paidThrough: optional(instant),
+  hasCharged: optional(oneOf(true)),
   pause: optional(object<NonNullable<Subscription['pause']>>(pauseMembers)),
   endsAfter: optional(object({ number: wholeNumber, reason: endReason })),
   scheduledItems: optional(items),
