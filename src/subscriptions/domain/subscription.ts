@@ -161,6 +161,8 @@ export type Subscription = {
   readonly dunning?: { readonly name?: string; readonly policy: DunningPolicy };
   /** The last two. */
   readonly charges: readonly Charge[];
+  /** The last that the payer paid of their own accord. */
+  readonly paidByPayer?: Collection;
   readonly parkedFor?: ParkReason;
   readonly endedFor?: EndReason;
   readonly payerReason?: PayerReason;
@@ -174,10 +176,11 @@ export type Subscription = {
   readonly duties?: Duties;
 };
 
-export type Charge = {
-  readonly number: number;
+/** Of money for a period. */
+type Collection = { readonly number: number; readonly at: Instant };
+
+export type Charge = Collection & {
   readonly paymentId: string;
-  readonly at: Instant;
   readonly isWished?: true;
 };
 
@@ -475,7 +478,7 @@ function retryOf(subscription: Subscription): Action | undefined {
   if (subscription.phase === 'paused' && oldest.isUnannounced) return undefined;
   const { number, nextTryAt, givesUpAt } = oldest;
   if (nextTryAt !== undefined) {
-    const isStacked = subscription.charges.at(-1)?.number !== number && policyOf(subscription).stack;
+    const isStacked = lastCollection(subscription)?.number !== number && policyOf(subscription).stack;
     return { does: 'charge', number, at: isStacked ? afterToday(subscription, nextTryAt) : nextTryAt };
   }
   return givesUpAt === undefined ? undefined : { does: 'giveUp', number, at: givesUpAt };
@@ -497,9 +500,16 @@ function periodActionOf(subscription: Subscription): Action | undefined {
   return { does: 'createPeriod', at };
 }
 
-/** Not on the local day of the last charge: what is late comes one a day. */
-function afterToday({ charges, schedule, terms }: Subscription, at: Instant): Instant {
+/** The payer's own payment counts as a charge: on that day their money has already gone for one period. */
+function lastCollection({ charges, paidByPayer }: Subscription): Collection | undefined {
   const last = charges.at(-1);
+  return last && (!paidByPayer || paidByPayer.at < last.at) ? last : paidByPayer;
+}
+
+/** Not on the local day of the last one: what is late comes one a day. */
+function afterToday(subscription: Subscription, at: Instant): Instant {
+  const { schedule, terms } = subscription;
+  const last = lastCollection(subscription);
   if (!last || !schedule) return at;
   const { zone, chargeAt } = schedule;
   return later(at, momentOnDay(chargeAt, terms.id, localDayOf(last.at, zone) + 1, zone));
@@ -780,7 +790,11 @@ function afterPeriodFact(
     case 'try_requested':
       return withOpen(before, fact.number, (period) => ({ ...period, nextTryAt: now, isWished: true }));
     case 'period_paid':
-      return { ...afterPayment(before, fact.number), ...defined({ parent: fact.parent }) };
+      return {
+        ...afterPayment(before, fact.number),
+        ...(fact.by === 'payer' ? { paidByPayer: { number: fact.number, at: now } } : {}),
+        ...defined({ parent: fact.parent }),
+      };
     case 'period_closed':
       return closed(withCreditBack(before, fact.number), fact.number, fact.outcome);
     case 'payment_taken_back':

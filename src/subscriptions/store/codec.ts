@@ -270,6 +270,7 @@ const storedState: Codec<StoredState> = object({
   charges: list(
     object<Charge>({ number: wholeNumber, paymentId: text, at: instant, isWished: optional(oneOf(true)) }),
   ),
+  paidByPayer: optional(object({ number: wholeNumber, at: instant })),
   parkedFor: optional(parkReason),
   endedFor: optional(endReason),
   payerReason: optional(payerReason),

@@ -93,6 +93,8 @@ class Walk {
   readonly charges: Story['charges'] = [];
   /** When the bank was reached, for the limit of a day. */
   readonly reached: { number: number; at: Micros; isWished: boolean }[] = [];
+  /** What the payer paid of their own accord, last. */
+  paidByPayer: { number: number; at: Micros } | undefined;
   readonly changes: Story['changes'] = [];
   zone: string;
   phase: 'running' | 'paused' | 'unpaid' | 'ended' | 'parked' = 'running';
@@ -204,7 +206,7 @@ class Walk {
         });
     } else if (this.phase === 'running' && (!isWaiting || this.plan.stack)) {
       const due = this.dueAt(next);
-      const at = this.plan.catchUp === 'all' ? this.afterTheDayOf(this.reached.at(-1), due) : due;
+      const at = this.plan.catchUp === 'all' ? this.afterTheDayOf(this.lastMoney(), due) : due;
       found.push({ at, run: (now) => this.createDue(now) });
     }
     const { change } = this;
@@ -216,9 +218,15 @@ class Walk {
     return found;
   }
 
-  /** Of a stack, the card pays for one period a day. */
+  /** When the payer's money was last wanted or given. */
+  lastMoney(): { number: number; at: Micros } | undefined {
+    const times = [this.paidByPayer, this.reached.at(-1)].filter((one) => one !== undefined);
+    return times.toSorted((a, b) => b.at - a.at)[0];
+  }
+
+  /** Of a stack, the payer pays for one period a day, with the saved card or without it. */
   turnOf({ row }: Unpaid, tryAt: Micros): Micros {
-    const before = this.reached.at(-1);
+    const before = this.lastMoney();
     return this.plan.stack && before?.number !== row.number ? this.afterTheDayOf(before, tryAt) : tryAt;
   }
 
@@ -513,7 +521,9 @@ class Walk {
         if (act.at < this.rows.at(-1)!.endsAt) this.lastNumber = undefined;
         return;
       case 'payerPays':
-        if (oldest) this.paid(oldest, act.at);
+        if (!oldest) return;
+        this.paidByPayer = { number: oldest.row.number, at: act.at };
+        this.paid(oldest, act.at);
         return;
       case 'newCard':
         if (oldest) {
