@@ -227,6 +227,15 @@ function waitOf({ by, acceptedAt, refusedAt, leadMs }: Announcement, now: Instan
   return { why: isUnreachable ? 'payerUnreachable' : 'announcementPending', until };
 }
 
+/** When the announcement of the next period is early enough, if one that is needed is accepted at once. */
+export function mayChargeNextFrom(subscription: Subscription, now: Instant): Instant {
+  const period = nextPeriod(subscription);
+  const need = period && needOf(subscription, period);
+  if (!need || subscription.duties?.chargeUnannounced) return now;
+  const { acceptedAt = now } = announcedFor(subscription, period.number) ?? {};
+  return laterBy(acceptedAt, need.leadMs);
+}
+
 /** The announcements that are neither accepted nor refused yet. */
 export function pendingAnnouncements({ announcements = [], phase }: Subscription): readonly Announcement[] {
   if (phase === 'ended') return [];
