@@ -24,8 +24,12 @@ export type DutyDeps = {
   readonly db: Database;
   readonly consents: Pick<Consents, 'settings'>;
   readonly payerEmails: Pick<PayerEmails, 'reach'>;
-  /** Whether a receiver of the merchant has accepted a webhook event that announces a charge, of this version or a later one. */
-  readonly isAcknowledged: (db: Database, subscription: Subscription, version: number) => Promise<boolean>;
+  /** Whether a receiver of the merchant has accepted the webhook event of this announcement. */
+  readonly isAcknowledged: (
+    db: Database,
+    subscription: Subscription,
+    announcement: Announcement,
+  ) => Promise<boolean>;
 };
 
 type Facts = readonly SubscriptionFact[];
@@ -75,9 +79,11 @@ export async function heardOfAnnouncements(
 async function endOf(
   { db, isAcknowledged }: Pick<DutyDeps, 'db' | 'isAcknowledged'>,
   subscription: Subscription,
-  { by, version }: Announcement,
+  announcement: Announcement,
 ): Promise<'accepted' | 'refused' | undefined> {
-  if (by === 'webhook') return (await isAcknowledged(db, subscription, version)) ? 'accepted' : undefined;
+  const { by, version } = announcement;
+  if (by === 'webhook')
+    return (await isAcknowledged(db, subscription, announcement)) ? 'accepted' : undefined;
   const { id: aggregateId } = subscription.terms;
   const email = await findPayerEmail(db, { aggregateId, emailId: emailIdOf(version, 'announced') });
   // A payer without an address, by the time it was written.

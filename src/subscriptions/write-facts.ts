@@ -18,7 +18,7 @@ import {
   type Subscription,
   type SubscriptionFact,
 } from './domain/subscription.ts';
-import { wakeTimeOf } from './domain/wake-time.ts';
+import { wakeTimeAfter } from './domain/wake-time.ts';
 import type { PayerEmails } from './payer-emails.ts';
 import { storeFacts, type StoredSubscription } from './store/subscriptions.ts';
 import { releaseUniqueKey } from './store/unique-keys.ts';
@@ -48,7 +48,8 @@ export async function writeFacts(
   if (facts.length === 0) return before;
   const now = latest(at, before.changedAt);
   const after = evolveAll(before.subscription, facts, now);
-  const written = await storeFacts(tx, before, facts, { after, wakeAt: wakeTimeOf(after, now), now });
+  const wakeAt = wakeTimeAfter(facts, after, now);
+  const written = await storeFacts(tx, before, facts, { after, wakeAt, now });
   if (!written) return undefined;
   if (after.phase === 'ended' && before.subscription.phase !== 'ended')
     await releaseUniqueKey(tx, after.terms);

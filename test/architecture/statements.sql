@@ -4244,8 +4244,8 @@ select exists (
 select from webhook_queue as queue cross join lateral (
 select from webhook_attempt
 where webhook_attempt.webhook_id = queue.webhook_id and webhook_attempt.aggregate_id = $1::text
-and position >= $2::int8 and status between 200 and 299
-and event_type in (select json_array_elements_text($3::json))
+and position >= $2::int8 and position < $3::int8 and status between 200 and 299
+and event_type in (select json_array_elements_text($4::json))
 limit 1
 ) as accepted
 where queue.aggregate_id = $1::text
@@ -5174,6 +5174,16 @@ select subscription_id, party_id, shop_id, customer_id, version, phase, terms, s
 select subscription.subscription_id, subscription.party_id, subscription.shop_id, subscription.customer_id, subscription.version, subscription.phase, subscription.terms, subscription.state, subscription.external_id, subscription.created_at, subscription.changed_at, claim.fingerprint as request_fingerprint
 from external_id as claim join subscription on subscription_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createSubscription' and claim.external_id = $2::text;
+
+-- read_subscription_events
+select event.sequence, event.created_at, event.facts
+from subscription left join lateral (
+select sequence, created_at, facts from event
+where aggregate_id = subscription_id and sequence > $1::int8
+order by sequence limit $2::int4
+) as event on true
+where subscription_id = $3::text and party_id = $4::text and true
+order by event.sequence;
 
 -- read_subscription_key
 select subscription_id from subscription_key where party_id = $1::text and owner_id = $2::text and unique_key = $3::text;

@@ -66,6 +66,12 @@ export class Changes {
     this.#collected += amount;
   }
 
+  /** What credit has paid of a period that is closed without money is there again. */
+  closed(credit: number, isLatest: boolean): void {
+    this.balance += credit;
+    if (isLatest) this.#collected -= credit;
+  }
+
   /** Credit that was given for it goes first. */
   lost(amount: number): void {
     const missing = Math.max(0, amount - this.#collected);

@@ -80,7 +80,8 @@ export class Life {
   paidThrough: string | undefined;
   lastNumber = Infinity;
   resumesAt: string | undefined;
-  lastChargeAt?: string;
+  /** Of a charge, or of what the payer paid of their own accord. */
+  lastMoneyAt?: string;
   /** When charging last ended, and who ended it. */
   #stopped: { readonly at: string; readonly by: string } | undefined;
   #announcement: Announcement | undefined;
@@ -183,22 +184,27 @@ export class Life {
       this.periods.set(period.number, {
         ...period,
         outcome: 'open',
+        // Of one that was paid before, it stays spent.
+        creditMinor: 0,
         invoiceId: String(fact['invoiceId']),
         nextTryAt: at,
       });
       this.#isOpen.add(period.number);
       this.invoices.add(String(fact['invoiceId']));
     },
-    period_paid: (fact) => {
+    period_paid: (fact, at) => {
       const period = this.#close(fact, outcomesOf.paid);
       if (period && period.number === this.latest?.number) this.changes.paid(period.amountMinor);
       if (fact['by'] === 'charge' && period?.charging === undefined)
         this.problems.push(`period ${period?.number} is paid by a charge that was not made`);
       if (period) this.#paidFor(period);
+      if (fact['by'] === 'payer') this.lastMoneyAt = at;
       if (this.phase === 'unpaid') this.phase = 'running';
     },
     period_closed: (fact) => {
-      this.#close(fact, String(fact['outcome']));
+      const wasAsked = this.#isOpen.has(Number(fact['number']));
+      const period = this.#close(fact, String(fact['outcome']));
+      if (period && wasAsked) this.changes.closed(period.creditMinor, period.number === this.latest?.number);
       if (this.phase === 'unpaid') this.phase = 'running';
     },
     payment_taken_back: (fact) => {
@@ -242,7 +248,7 @@ export class Life {
       if (this.isParked || this.phase !== 'running')
         this.problems.push('a change is charged while it is not running');
       this.changes.charged(String(fact['paymentId']));
-      this.lastChargeAt = at;
+      this.lastMoneyAt = at;
     },
     change_charge_failed: (fact, at) => this.changes.failed(String(fact['failedFor']), at),
     change_dropped: () => this.changes.dropped(),
@@ -452,7 +458,7 @@ export class Life {
       wrong(`is charged at ${at}, and its next try is ${nextTryAt}`);
     if (this.isParked) wrong('is charged while charging is stopped');
     this.#payments.add(payment);
-    this.lastChargeAt = at;
+    this.lastMoneyAt = at;
     const { nextTryAt: _, ...rest } = period;
     this.periods.set(number, { ...rest, charging: payment });
   }

@@ -122,7 +122,7 @@ function waitsFor(life: Life): Waits {
   }
   if (due === undefined) return end;
   // Late periods come one a day.
-  const isAll = life.terms.catchUp === 'all' && life.lastChargeAt !== undefined;
-  const at = isAll ? Math.max(due, Date.parse(life.lastChargeAt ?? '') + 2 * dayMs) : due;
+  const isAll = life.terms.catchUp === 'all' && life.lastMoneyAt !== undefined;
+  const at = isAll ? Math.max(due, Date.parse(life.lastMoneyAt ?? '') + 2 * dayMs) : due;
   return { what: `period ${(latest?.number ?? 0) + 1} is due`, at };
 }

@@ -3,7 +3,6 @@ import { openAwayReport } from '../../acquiring/health/away-report.ts';
 import { learnAbilities } from '../../acquiring/learn-abilities.ts';
 import { customers } from '../../customers/port.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { positionOf } from '../../platform/events/domain/topic.ts';
 import { openJobRunner, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { openSearchReader } from '../../search/reader.ts';
 import { missingScope } from '../../wallets/webhook-scope.ts';
@@ -17,7 +16,9 @@ import { jobHandlers, jobOfOperation, type JobRows } from '../job-handlers.ts';
 import type { Foundation } from './foundation.ts';
 import { everyInvariant } from './invariants.ts';
 import type { Modules } from './modules.ts';
+import type { Announcement } from '../../subscriptions/domain/duties/terms.ts';
 import type { Subscription } from '../../subscriptions/domain/subscription.ts';
+import { findAnnouncement } from '../../subscriptions/store/announcement-log.ts';
 import { announcementTypes } from '../../subscriptions/webhook-events.ts';
 import { hasAccepted } from '../../webhooks/inspection/deliveries.store.ts';
 import { periodicTasks } from './periodic-tasks.ts';
@@ -80,10 +81,15 @@ function subscriptionParts(
   return { ids, merchants, customers, payerAttempts, payerEmails, tokens, isAcknowledged, countCharge };
 }
 
-/** By a receiver of the merchant. */
-function isAcknowledged(db: Database, { terms }: Subscription, version: number): Promise<boolean> {
-  const from = positionOf({ sequence: version + 1, index: 0 });
-  return hasAccepted(db, { aggregateId: terms.id, eventTypes: announcementTypes, from });
+/** This announcement, and no other, by a receiver of the merchant. */
+async function isAcknowledged(
+  db: Database,
+  { terms }: Subscription,
+  announcement: Announcement,
+): Promise<boolean> {
+  const sequence = await findAnnouncement(db, terms, announcement);
+  if (sequence === undefined) return false;
+  return hasAccepted(db, { aggregateId: terms.id, eventTypes: announcementTypes, sequence });
 }
 
 function openDeliveries({ config, ports, log, database, keyring }: Foundation, { metrics }: Modules) {

@@ -188,6 +188,7 @@ export const SubscriptionSchema = Type.Object(
     ...scheduleMembers,
     // Without an `anchorDay` there is none, so that no default stands for it.
     firstPeriod: Type.Optional(FirstPeriod),
+    anchorOn: Type.Optional({ ...LocalDate, description: 'Periods are counted from this day.' }),
     ...policyMembers,
     dunning: PolicyInForce,
     paidThrough: Type.Optional({ ...DateTime, description: 'The end of the last paid period.' }),
@@ -314,6 +315,7 @@ function scheduleBody({ terms, schedule: laidOut }: Subscription) {
       anchorDay: fixed?.day,
       anchorMonth: fixed?.month,
       firstPeriod: fixed?.firstPeriod,
+      anchorOn: laidOut?.anchor,
       trialDays,
       periods: ends && 'periods' in ends ? ends.periods : undefined,
     }),

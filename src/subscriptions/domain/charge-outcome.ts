@@ -175,7 +175,7 @@ function afterRefusal(
       // No stop of a bank: its time is over.
       return [failed, ...finalAction(evolveAll(subscription, [failed], now), number, reasonToGiveUp(period))];
     case 'customerNotReady': {
-      if (phase !== 'running' || !followsTrial(subscription, number)) return failing('newCard');
+      if (phase !== 'running' || !endsTrial(subscription)) return failing('newCard');
       const noCard: Failed = { ...failed, declineClass: 'newCard' };
       const after = evolveAll(subscription, [noCard], now);
       return [noCard, ...givingUp(after, number, terms.trialWithoutCard)];
@@ -183,6 +183,7 @@ function afterRefusal(
   }
 }
 
-function followsTrial({ schedule }: Subscription, number: number): boolean {
-  return schedule?.leading.some((period) => period.kind === 'trial' && period.number === number - 1) ?? false;
+/** No charge has reached a bank yet, and no period has been paid otherwise. */
+function endsTrial({ schedule, hasCharged }: Subscription): boolean {
+  return !hasCharged && (schedule?.leading.some(({ kind }) => kind === 'trial') ?? false);
 }

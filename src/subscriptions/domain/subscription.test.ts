@@ -483,6 +483,17 @@ describe('a failure', () => {
     ]);
   });
 
+  test.each(['stack', 'catchUp'] as const)('what the payer pays is the one of its day: %s', (by) => {
+    const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 30, stack: true } });
+    const life = new Life(by === 'stack' ? stacked : termsWith({ catchUp: 'all' }), failing(1, 2, 3));
+    life.until(at('2027-02-03T07:00'));
+    const now = at('2027-02-28T12:00');
+    if (by === 'stack') life.until(at('2027-02-28T07:00'));
+    life.take(decidePaid(life.subscription, 1, 'payer', now), now);
+    life.until(at('2027-03-02T00:00'));
+    expect(life.charges.at(-1)).toMatchObject({ number: 2, at: '2027-03-01T06:00:54.000000Z' });
+  });
+
   test('with a stack gives up one period, and the next is charged', () => {
     const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 10, stack: true } });
     const life = new Life(stacked, failing(1)).until(at('2027-02-28T07:00'));

@@ -152,6 +152,8 @@ export type Subscription = {
   readonly missed: readonly Period[];
   readonly creditMinor: bigint;
   readonly paidThrough?: Instant;
+  /** A period that has a price was paid, or its charge was declined. Until then, a trial has not ended for the payer. */
+  readonly hasCharged?: true;
   /** Kept while a period is unpaid: the payment of it does not end the pause. */
   readonly pause?: Pause;
   readonly endsAfter?: { readonly number: number; readonly reason: EndReason };
@@ -162,6 +164,8 @@ export type Subscription = {
   readonly dunning?: { readonly name?: string; readonly policy: DunningPolicy };
   /** The last two. */
   readonly charges: readonly Charge[];
+  /** The last that the payer paid of their own accord. */
+  readonly paidByPayer?: Collection;
   readonly parkedFor?: ParkReason;
   readonly endedFor?: EndReason;
   readonly payerReason?: PayerReason;
@@ -175,10 +179,11 @@ export type Subscription = {
   readonly duties?: Duties;
 };
 
-export type Charge = {
-  readonly number: number;
+/** Of money for a period. */
+type Collection = { readonly number: number; readonly at: Instant };
+
+export type Charge = Collection & {
   readonly paymentId: string;
-  readonly at: Instant;
   readonly isWished?: true;
 };
 
@@ -486,7 +491,7 @@ function retryOf(subscription: Subscription): Action | undefined {
   if (subscription.phase === 'paused' && oldest.isUnannounced) return undefined;
   const { number, nextTryAt, givesUpAt } = oldest;
   if (nextTryAt !== undefined) {
-    const isStacked = subscription.charges.at(-1)?.number !== number && policyOf(subscription).stack;
+    const isStacked = lastCollection(subscription)?.number !== number && policyOf(subscription).stack;
     return { does: 'charge', number, at: isStacked ? afterToday(subscription, nextTryAt) : nextTryAt };
   }
   return givesUpAt === undefined ? undefined : { does: 'giveUp', number, at: givesUpAt };
@@ -508,9 +513,16 @@ function periodActionOf(subscription: Subscription): Action | undefined {
   return { does: 'createPeriod', at };
 }
 
-/** Not on the local day of the last charge: what is late comes one a day. */
-function afterToday({ charges, schedule, terms }: Subscription, at: Instant): Instant {
+/** The payer's own payment counts as a charge: on that day their money has already gone for one period. */
+function lastCollection({ charges, paidByPayer }: Subscription): Collection | undefined {
   const last = charges.at(-1);
+  return last && (!paidByPayer || paidByPayer.at < last.at) ? last : paidByPayer;
+}
+
+/** Not on the local day of the last one: what is late comes one a day. */
+function afterToday(subscription: Subscription, at: Instant): Instant {
+  const { schedule, terms } = subscription;
+  const last = lastCollection(subscription);
   if (!last || !schedule) return at;
   const { zone, chargeAt } = schedule;
   return later(at, momentOnDay(chargeAt, terms.id, localDayOf(last.at, zone) + 1, zone));
@@ -794,9 +806,13 @@ function afterPeriodFact(
     case 'try_consented':
       return afterConsent(before, fact);
     case 'period_paid':
-      return { ...afterPayment(before, fact.number), ...defined({ parent: fact.parent }) };
+      return {
+        ...afterPayment(before, fact.number),
+        ...(fact.by === 'payer' ? { paidByPayer: { number: fact.number, at: now } } : {}),
+        ...defined({ parent: fact.parent }),
+      };
     case 'period_closed':
-      return closed(before, fact.number, fact.outcome);
+      return closed(withCreditBack(before, fact.number), fact.number, fact.outcome);
     case 'payment_taken_back':
       return afterLoss(before, fact);
   }
@@ -820,7 +836,8 @@ function afterMissed(
   const missed = before.missed.find((period) => period.number === number);
   if (!missed) throw new Error(`Period ${number} is not missed.`);
   const asked = { outcome: 'open', retries: 0, nextTryAt: now, isWished: true } as const;
-  const period = { ...missed, invoiceId, ...asked };
+  // If the bank has taken back its payment, changes may have given its credit back before.
+  const period = { ...missed, creditMinor: 0n, invoiceId, ...asked };
   const open = [...before.open, period].toSorted((a, b) => a.number - b.number);
   return { ...before, open, missed: before.missed.filter((one) => one !== missed) };
 }
@@ -846,6 +863,7 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
       return {
         ...after,
         paidMinor: period.amountMinor + period.creditMinor,
+        ...(period.lines.length > 0 ? { hasCharged: true } : {}),
         paidThrough: later(period.endsAt, before.paidThrough ?? period.endsAt),
       };
     default:
@@ -859,8 +877,19 @@ function afterPayment(before: Subscription, number: number): Subscription {
   const after = closed(before, number, 'paid');
   return {
     ...after,
+    hasCharged: true,
     paidThrough: later(paid.endsAt, before.paidThrough ?? paid.endsAt),
     ...(before.latest?.number === number ? { paidMinor: before.paidMinor + paid.amountMinor } : {}),
+  };
+}
+
+/** What credit has paid of a period that is not charged any more. */
+function withCreditBack(before: Subscription, number: number): Subscription {
+  const { creditMinor = 0n } = before.open.find((period) => period.number === number) ?? {};
+  return {
+    ...before,
+    creditMinor: before.creditMinor + creditMinor,
+    ...(before.latest?.number === number ? { paidMinor: before.paidMinor - creditMinor } : {}),
   };
 }
 
@@ -913,7 +942,9 @@ function afterFailure(
   const policy = policyNameOf(before) === undefined ? undefined : policyOf(before);
   const after = withOpen(before, fact.number, (period) => failed(period, fact, policy, now));
   const told = isDeclineToTell(before, fact, now) ? { ...after, declinedAt: now } : after;
-  return fact.isUnsent ? { ...told, charges: sentCharges(before, fact.number) } : told;
+  return fact.isUnsent
+    ? { ...told, charges: sentCharges(before, fact.number) }
+    : { ...told, hasCharged: true };
 }
 
 /** Without the one in progress. */

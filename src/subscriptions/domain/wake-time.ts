@@ -1,7 +1,7 @@
 // When the job of a subscription looks at it next.
 import { earliest, laterBy, type Instant } from '../../clock.ts';
 import { nextDuty, nextLook } from './duties/duties.ts';
-import { nextAction, type Subscription } from './subscription.ts';
+import { nextAction, type Subscription, type SubscriptionFact } from './subscription.ts';
 
 /** The end of a payment wakes the subscription. If a crash prevents that, it looks after this time. */
 const looksMs = { charging: 3_600_000, unpaid: 7 * 24 * 3_600_000 };
@@ -13,6 +13,16 @@ export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | 
     nextLook(subscription, now),
     lookAtChange(subscription, now),
   );
+}
+
+/** After these facts. While charging is stopped, new cards are passed over, so the job looks for them when that ends. */
+export function wakeTimeAfter(
+  facts: readonly SubscriptionFact[],
+  subscription: Subscription,
+  now: Instant,
+): Instant | undefined {
+  const mayChargeAgain = facts.some(({ type }) => type === 'subscription_unparked');
+  return mayChargeAgain ? now : wakeTimeOf(subscription, now);
 }
 
 function wakeForPeriods(subscription: Subscription, now: Instant): Instant | undefined {

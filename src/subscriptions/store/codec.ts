@@ -260,6 +260,7 @@ const storedState: Codec<StoredState> = object({
   missed: list(period),
   creditMinor: minorUnits,
   paidThrough: optional(instant),
+  hasCharged: optional(oneOf(true)),
   pause: optional(object<NonNullable<Subscription['pause']>>(pauseMembers)),
   endsAfter: optional(object({ number: wholeNumber, reason: endReason })),
   scheduledItems: optional(items),
@@ -271,6 +272,7 @@ const storedState: Codec<StoredState> = object({
   charges: list(
     object<Charge>({ number: wholeNumber, paymentId: text, at: instant, isWished: optional(oneOf(true)) }),
   ),
+  paidByPayer: optional(object({ number: wholeNumber, at: instant })),
   parkedFor: optional(parkReason),
   endedFor: optional(endReason),
   payerReason: optional(payerReason),

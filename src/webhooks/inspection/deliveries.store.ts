@@ -1,4 +1,5 @@
 // The deliveries of one aggregate's events, over all its webhooks.
+import { positionOf } from '../../platform/events/domain/topic.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { columnList, statement } from '../../platform/database/statement.ts';
 import { attemptColumns } from './attempt-columns.ts';
@@ -64,13 +65,13 @@ export async function deliveriesOf(
 
 const readAccepted = statement({
   name: 'read_accepted_delivery',
-  parameters: { aggregate_id: 'text', event_types: 'json', from_position: 'int8' },
+  parameters: { aggregate_id: 'text', event_types: 'json', from_position: 'int8', until_position: 'int8' },
   row: { accepted: 'bool' },
   text: `select exists (
            select from webhook_queue as queue cross join lateral (
              select from webhook_attempt
              where webhook_attempt.webhook_id = queue.webhook_id and webhook_attempt.aggregate_id = :aggregate_id
-               and position >= :from_position and status between 200 and 299
+               and position >= :from_position and position < :until_position and status between 200 and 299
                and event_type in (select json_array_elements_text(:event_types))
              limit 1
            ) as accepted
@@ -78,15 +79,20 @@ const readAccepted = statement({
          ) as accepted`,
 });
 
-/** Whether a receiver has accepted one of these events of the object, from a position in its log on. */
+/** Whether a receiver has accepted one of these webhook events of an event in the log. */
 export async function hasAccepted(
   db: Pick<Database, 'run'>,
-  { aggregateId, eventTypes, from }: { aggregateId: string; eventTypes: readonly string[]; from: number },
+  {
+    aggregateId,
+    eventTypes,
+    sequence,
+  }: { aggregateId: string; eventTypes: readonly string[]; sequence: number },
 ): Promise<boolean> {
   const [row] = await db.run(readAccepted, {
     aggregate_id: aggregateId,
     event_types: eventTypes,
-    from_position: BigInt(from),
+    from_position: BigInt(positionOf({ sequence, index: 0 })),
+    until_position: BigInt(positionOf({ sequence: sequence + 1, index: 0 })),
   });
   return row?.accepted ?? false;
 }

@@ -87,6 +87,24 @@ describe('a new card', () => {
     expect(await triesOf(1)).toHaveLength(3);
   });
 
+  test('that came while charging was stopped is tried as soon as that ends', async () => {
+    const { by, id, get, bind, triesOf } = await started(expired);
+    await world.service.database.withClient((client) =>
+      client.query(
+        `update subscription set state = (state::jsonb || '{"parkedFor": "moreThanTwoChargesADay"}')::json
+         where subscription_id = $1`,
+        [id],
+      ),
+    );
+    await bind(good);
+    expect(await triesOf(1)).toEqual(['failed']);
+    const resumed = await subscriptions.call(by, 'POST', `/v2/processing/subscriptions/${id}/resume`);
+    expect(resumed.status, resumed.text).toBe(200);
+    await subscriptions.settle();
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+    expect(await triesOf(1)).toEqual(['failed', 'captured']);
+  });
+
   test('changes nothing while nothing is unpaid, and is charged from the next period on', async () => {
     const { by, get, bind, triesOf } = await started(good);
     await bind('5555555555554444');

@@ -93,10 +93,13 @@ describe('a pause that ends with a new anchor', () => {
     });
     expect(await get()).toMatchObject({ status: 'paused' });
     await daysLater(by, 45);
-    expect((await act('resume?shiftAnchor=true')).body).toMatchObject({ status: 'active' });
+    expect(await get()).toMatchObject({ anchorOn: first.startsOn });
+    const { body: resumed } = await act('resume?shiftAnchor=true');
+    expect(resumed).toMatchObject({ status: 'active' });
     await daysLater(by, 1);
     const periods = await subscriptions.periods(by, id);
     const today = periods.at(-1).startsOn;
+    expect([resumed.anchorOn, (await get()).anchorOn]).toEqual([today, today]);
     expect(days(periods.slice(1))).toEqual([
       [first.endsOn, today, 'skipped', 0],
       [today, expect.stringMatching(new RegExp(`-${today.slice(8)}$`)), 'paid', 49_900],

@@ -81,6 +81,42 @@ test('a charge is not made while the payer cannot be reached, and its event says
   expect(await outcomesOf(merchant, id)).toEqual(['trial paid', 'regular paid']);
 });
 
+test('a charge waits until a receiver has accepted its own announcement', async () => {
+  const merchant = await world.createMerchant();
+  await set(merchant, { duties: { announceEachHours: 24, emailsBy: 'merchant' } });
+  const path = '/v2/processing/shops/TEST/dunning-policies/club';
+  const body = { tries: [1], windowDays: 30, stack: true, at: { from: '06:00', until: '10:00' } };
+  const policy = await world.service.call('PUT', path, { token: merchant.apiKey, body });
+  expect(policy.status, policy.text).toBe(200);
+  const id = await started({ dunningPolicy: 'club', every: 'P1W' }, merchant);
+  await daysLater(15, merchant);
+  expect(await outcomesOf(merchant, id)).toEqual(['regular paid', 'regular open', 'regular open']);
+  const query = (text: string, values: unknown[]) =>
+    world.service.database.withClient((client) => client.query(text, values));
+  const announced = await query(
+    `select sequence from event where aggregate_id = $1 and facts::text like '%charge_announced%' order by sequence`,
+    [id],
+  );
+  const sequences = announced.rows.map(({ sequence }) => Number(sequence));
+  expect(sequences).toHaveLength(2);
+  await query(
+    `insert into webhook_queue (aggregate_id, webhook_id, next_position, last_position) values ($1, 'club', 8, 8)`,
+    [id],
+  );
+  const accept = (sequence = 0) =>
+    query(
+      `insert into webhook_attempt (webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status)
+       values ('club', now(), $1, $2, 1, 'SubscriptionChargeComing', 1, 200)`,
+      [id, 8 * sequence],
+    );
+  await accept(sequences[1]);
+  await daysLater(3, merchant);
+  expect(await outcomesOf(merchant, id)).toEqual(['regular paid', 'regular open', 'regular open']);
+  await accept(sequences[0]);
+  await daysLater(3, merchant);
+  expect((await outcomesOf(merchant, id)).slice(0, 3)).toEqual(Array(3).fill('regular paid'));
+});
+
 test('a decline leads to emails on their days, in the language of the shop', async () => {
   const merchant = await world.createMerchant();
   await set(merchant, { language: 'ru' });

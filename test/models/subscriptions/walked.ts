@@ -95,6 +95,8 @@ class Walk {
   readonly charges: Story['charges'] = [];
   /** When the bank was reached, for the limit of a day. */
   readonly reached: { number: number; at: Micros; isWished: boolean }[] = [];
+  /** What the payer paid of their own accord, last. */
+  paidByPayer: { number: number; at: Micros } | undefined;
   readonly changes: Story['changes'] = [];
   zone: string;
   phase: 'running' | 'paused' | 'unpaid' | 'ended' | 'parked' = 'running';
@@ -206,7 +208,7 @@ class Walk {
         });
     } else if (this.phase === 'running' && (!isWaiting || this.plan.stack)) {
       const due = this.dueAt(next);
-      const at = this.plan.catchUp === 'all' ? this.afterTheDayOf(this.reached.at(-1), due) : due;
+      const at = this.plan.catchUp === 'all' ? this.afterTheDayOf(this.lastMoney(), due) : due;
       found.push({ at, run: (now) => this.createDue(now) });
     }
     const { change } = this;
@@ -218,9 +220,15 @@ class Walk {
     return found;
   }
 
-  /** Of a stack, the card pays for one period a day. */
+  /** When the payer's money was last wanted or given. */
+  lastMoney(): { number: number; at: Micros } | undefined {
+    const times = [this.paidByPayer, this.reached.at(-1)].filter((one) => one !== undefined);
+    return times.toSorted((a, b) => b.at - a.at)[0];
+  }
+
+  /** Of a stack, the payer pays for one period a day, with the saved card or without it. */
   turnOf({ row }: Unpaid, tryAt: Micros): Micros {
-    const before = this.reached.at(-1);
+    const before = this.lastMoney();
     return this.plan.stack && before?.number !== row.number ? this.afterTheDayOf(before, tryAt) : tryAt;
   }
 
@@ -410,8 +418,10 @@ class Walk {
     return day;
   }
 
+  /** Credit has paid for nothing, so it is there again. */
   drop(open: Unpaid, outcome: string): void {
     open.row.outcome = outcome;
+    this.balance += open.row.credit;
     this.unpaid = this.unpaid.filter((one) => one !== open);
   }
 
@@ -438,8 +448,7 @@ class Walk {
   }
 
   end(why: string): void {
-    for (const open of this.unpaid) open.row.outcome = 'unpaid';
-    this.unpaid = [];
+    for (const open of this.unpaid) this.drop(open, 'unpaid');
     if (this.change && !this.change.isAtBank) this.dropChange();
     this.phase = 'ended';
     this.why = why;
@@ -515,7 +524,9 @@ class Walk {
         if (act.at < this.rows.at(-1)!.endsAt) this.lastNumber = undefined;
         return;
       case 'payerPays':
-        if (oldest) this.paid(oldest, act.at);
+        if (!oldest) return;
+        this.paidByPayer = { number: oldest.row.number, at: act.at };
+        this.paid(oldest, act.at);
         return;
       case 'newCard':
         if (oldest) {

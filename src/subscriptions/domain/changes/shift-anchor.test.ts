@@ -130,6 +130,17 @@ test('the payer is written to, with the date of the next charge', () => {
   expect(email?.chargeAt?.slice(0, 13)).toBe('2027-03-12T06');
 });
 
+test.each([
+  ['held for its announcement', {}, '2027-03-13T04'],
+  ['made without one', { chargeUnannounced: true as const }, '2027-03-12T06'],
+])('and that date is kept by a charge that is %s', (_, more, expected) => {
+  const duties = { type: 'duties_changed', duties: { announceEachHours: 24, ...more } } as const;
+  const before = evolveAll(paused(paid(), inFebruary), [duties], inFebruary);
+  const now = at('2027-03-12T04:00');
+  const [email] = emailsFor(before, valueOf(decideResumeShifted(before, now)), now);
+  expect(email?.chargeAt?.slice(0, 13)).toBe(expected);
+});
+
 test('a new price is announced, although it is the first charge from the new anchor on', () => {
   const items = [{ product: 'Tea', quantity: 1n, priceMinor: 40_000n }];
   const before = evolveAll(paused(paid(), inFebruary), [{ type: 'items_scheduled', items }], inFebruary);

@@ -5,12 +5,13 @@ import { defined } from '../../../defined.ts';
 import type { Currency } from '../../../money.ts';
 import type { Duties } from '../../../recurring/domain/settings.ts';
 import type { Outcome } from '../../../refusal.ts';
-import { decideChangeFromNextPeriod } from '../changes/change.ts';
+import { decideChangeFromNextPeriod, decideChangeNow } from '../changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from '../charge-outcome.ts';
 import {
   decideCancel,
   decideCharge,
   decideCreate,
+  decideForgive,
   decidePause,
   decideResume,
   decideWake,
@@ -199,6 +200,10 @@ class Walk {
   }
 }
 
+const act = (time: string, does: Act['does']): Act => ({ at: at(time), does });
+const pause: Act['does'] = (subscription, now) =>
+  decidePause(subscription, { by: 'payer', openPeriods: 'keepTrying', invoiceId: 'unused' }, now);
+const resume: Act['does'] = (subscription, now) => decideResume(subscription, { invoiceId: 'resumed' }, now);
 const started = 'started 2027-01-31T12:00';
 const first = '1 2027-01-31T12:00';
 const trial = (trialDays: number) => ({ schedule: { trialDays } });
@@ -228,6 +233,36 @@ const table: readonly (readonly [string, Situation, string[], string[]])[] = [
     { ...trial(7), until: at('2027-02-08T00:00') },
     [started],
     ['2 2027-02-07T06:00'],
+  ],
+  [
+    'a trial before a first period with a price is announced once',
+    {
+      schedule: { trialDays: 14, anchor: { day: 17, firstPeriod: 'full' } },
+      until: at('2027-02-18T00:00'),
+    },
+    [started, 'announced 2027-02-07T00:00'],
+    ['2 2027-02-14T06:00', '3 2027-02-17T06:00'],
+  ],
+  [
+    'the end of a trial is announced before the first charge, also after a pause over a whole period',
+    {
+      ...trial(14),
+      acts: [act('2027-02-05T00:00', pause), act('2027-03-20T00:00', resume)],
+      until: at('2027-04-15T00:00'),
+    },
+    [started, 'announced 2027-03-20T00:00'],
+    ['3 2027-03-27T00:00', '4 2027-04-14T06:00'],
+  ],
+  [
+    'a charge that no bank has heard of has not ended the trial',
+    {
+      ...trial(14),
+      endings: [{ outcome: 'refused', code: 'customerNotReady' }],
+      acts: [act('2027-03-20T00:00', resume)],
+      until: at('2027-04-15T00:00'),
+    },
+    [started, 'announced 2027-02-07T00:00', 'notCollected 2027-02-14T06:00', 'announced 2027-03-20T00:00'],
+    ['2 2027-02-14T06:00', '3 2027-03-27T00:00', '4 2027-04-14T06:00'],
   ],
   [
     'a year is announced 7 days before',
@@ -456,6 +491,50 @@ describe('a charge that waits for its announcement', () => {
   });
 });
 
+describe('credit for a charge that waits for its announcement', () => {
+  const change: Act['does'] = (subscription, now) =>
+    decideChangeNow(
+      subscription,
+      { items: [{ product: 'Tea', quantity: 1n, priceMinor: 600n }], invoiceId: 'unused' },
+      now,
+    );
+  const end: Act['does'] = (subscription) => decideCancel(subscription, { by: 'payer', when: 'periodEnd' });
+  const forgive: Act['does'] = (subscription, now) => decideForgive(subscription, 2, now);
+  const life = (...acts: (readonly [string, Act['does']])[]) =>
+    new Walk({
+      acceptMs: Infinity,
+      acts: [['2027-02-14T00:00', change] as const, ...acts].map((one) => act(...one)),
+      until: at('2027-03-02T00:00'),
+    }).subscription;
+
+  test('pays a part of it', () => {
+    const { open, creditMinor, paidMinor } = life();
+    expect(open).toMatchObject([{ number: 2, amountMinor: 400n, creditMinor: 200n, isUnannounced: true }]);
+    expect([creditMinor, paidMinor]).toEqual([0n, 200n]);
+  });
+
+  test('is there again for the period after a pause that covers it', () => {
+    const paused = life(['2027-03-01T00:00', pause]);
+    const { value } = resume(paused, at('2027-04-10T00:00')) as { value: readonly SubscriptionFact[] };
+    const { latest: last, creditMinor } = evolveAll(paused, value, at('2027-04-10T00:00'));
+    expect(last).toMatchObject({ number: 3, amountMinor: 200n, creditMinor: 200n });
+    expect(creditMinor).toBe(0n);
+  });
+
+  test.each([
+    ['the merchant forgives it', forgive],
+    ['the payer ends the subscription', end],
+  ])('is there again when %s', (_, does) => {
+    const after = life(['2027-03-01T00:00', does]);
+    expect([after.open, after.latest?.outcome, after.creditMinor, after.paidMinor]).toEqual([
+      [],
+      'forgiven',
+      200n,
+      0n,
+    ]);
+  });
+});
+
 describe('the announcement of a charge', () => {
   const duties = { announceEachHours: 24 };
   const outage = { from: at('2027-02-20T00:00'), until: at('2027-04-01T00:00') };
@@ -531,12 +610,12 @@ describe('an end around a charge that needs an announcement', () => {
       decideCancel(subscription, { by, when });
   const putOff: Act['does'] = (subscription, now) =>
     decideCharge(subscription, { number: 2, afterDays: 5, invoiceId: 'unused' }, now);
-  const pause =
-    (resumesAt?: Instant): Act['does'] =>
+  const pauseUntil =
+    (resumesAt: Instant): Act['does'] =>
     (subscription, now) =>
       decidePause(
         subscription,
-        { by: 'payer', openPeriods: 'keepTrying', invoiceId: 'unused', ...defined({ resumesAt }) },
+        { by: 'payer', openPeriods: 'keepTrying', invoiceId: 'unused', resumesAt },
         now,
       );
   type Row = readonly [
@@ -547,7 +626,6 @@ describe('an end around a charge that needs an announcement', () => {
     PeriodOutcome | undefined,
     string | undefined,
   ];
-  const act = (time: string, does: Act['does']): Act => ({ at: at(time), does });
   const [payerEnds, merchantEnds] = [end('payer', 'periodEnd'), end('merchant', 'periodEnd')];
   const [morning, evening] = ['2027-02-28T08:00', '2027-02-28T18:00'];
   // Accepted on 28 February at noon, so the charge waits until 1 March at noon.
@@ -625,7 +703,7 @@ describe('an end around a charge that needs an announcement', () => {
     [
       'payer, paused',
       slow,
-      [act(morning, pause()), act(evening, payerEnds)],
+      [act(morning, pause), act(evening, payerEnds)],
       [],
       'forgiven',
       `payer ${evening}`,
@@ -633,7 +711,7 @@ describe('an end around a charge that needs an announcement', () => {
     [
       'merchant, paused',
       slow,
-      [act(morning, pause()), act(evening, merchantEnds)],
+      [act(morning, pause), act(evening, merchantEnds)],
       [],
       'forgiven',
       'merchant 2027-03-31T00:00',
@@ -641,7 +719,7 @@ describe('an end around a charge that needs an announcement', () => {
     [
       'merchant, paused for a while',
       slow,
-      [act(morning, pause(at('2027-03-10T00:00'))), act(evening, merchantEnds)],
+      [act(morning, pauseUntil(at('2027-03-10T00:00'))), act(evening, merchantEnds)],
       ['2 2027-03-10T00:00'],
       'paid',
       'merchant 2027-03-31T00:00',
@@ -649,7 +727,7 @@ describe('an end around a charge that needs an announcement', () => {
     [
       'without an end, moved and paused for a while',
       slow,
-      [moved, act(morning, pause(at('2027-03-20T00:00')))],
+      [moved, act(morning, pauseUntil(at('2027-03-20T00:00')))],
       ['2 2027-03-20T00:00', '3 2027-04-01T12:00'],
       'paid',
       undefined,

@@ -9,7 +9,6 @@ import type { Announcement, AnnouncementReason } from './terms.ts';
 import type { DunningPolicy } from '../dunning/dunning.ts';
 import { linesOf } from '../period-rows.ts';
 import { sumOf } from '../changes/proration.ts';
-import { periodDates } from '../schedule.ts';
 import {
   evolveAll,
   nextPeriod,
@@ -44,7 +43,7 @@ function needOf(subscription: Subscription, period: NextPeriod): Need | undefine
   const isCreated = subscription.open.some((one) => one.number === number);
   if (!isCreated && costs <= creditMinor) return undefined;
   const { announceEachHours } = duties ?? {};
-  const reason: AnnouncementReason | undefined = followsLongTrial(subscription, number)
+  const reason: AnnouncementReason | undefined = endsLongTrial(subscription)
     ? 'trialEnding'
     : hasNewPrice(subscription, number)
       ? 'newPrice'
@@ -69,14 +68,12 @@ function hasNewPrice(subscription: Subscription, number: number): boolean {
 }
 
 /** The confirmation at the start is early enough for a short one. A first period without a price is a trial too. */
-function followsLongTrial({ schedule, terms }: Subscription, number: number): boolean {
-  const before = schedule?.leading.some((one) => one.number === number - 1)
-    ? periodDates(schedule, number - 1)
-    : undefined;
-  if (!before) return false;
+function endsLongTrial({ schedule, terms, hasCharged }: Subscription): boolean {
   const { anchor } = terms.schedule;
-  const isFree = before.kind === 'trial' || (anchor !== 'atStart' && anchor.firstPeriod === 'free');
-  return isFree && dayOfDate(before.endsOn) - dayOfDate(before.startsOn) > longTrialDays;
+  const isFirstFree = anchor !== 'atStart' && anchor.firstPeriod === 'free';
+  const free = schedule?.leading.filter(({ kind }) => kind === 'trial' || isFirstFree).at(-1);
+  if (hasCharged || !free) return false;
+  return dayOfDate(free.endsOn) - dayOfDate(free.startsOn) > longTrialDays;
 }
 
 /** Less often than every six months. */
@@ -228,6 +225,15 @@ function waitOf({ by, acceptedAt, refusedAt, leadMs }: Announcement, now: Instan
   const isUnreachable = by === 'none' || refusedAt !== undefined;
   const until = laterBy(now, isUnreachable ? Math.max(leadMs, unreachableMs) : leadMs);
   return { why: isUnreachable ? 'payerUnreachable' : 'announcementPending', until };
+}
+
+/** When the announcement of the next period is early enough, if one that is needed is accepted at once. */
+export function mayChargeNextFrom(subscription: Subscription, now: Instant): Instant {
+  const period = nextPeriod(subscription);
+  const need = period && needOf(subscription, period);
+  if (!need || subscription.duties?.chargeUnannounced) return now;
+  const { acceptedAt = now } = announcedFor(subscription, period.number) ?? {};
+  return laterBy(acceptedAt, need.leadMs);
 }
 
 /** The announcements that are neither accepted nor refused yet. */

@@ -1,12 +1,12 @@
 // The emails that follow from what has happened to a subscription. Each is written in the transaction of its cause.
 import type { DeclineClass } from '../../../acquiring/domain/decline-class.ts';
-import { laterBy, type Instant } from '../../../clock.ts';
+import { latest, laterBy, type Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import { productOf } from '../../../invoices/domain/invoice.ts';
 import type { Currency } from '../../../money.ts';
 import type { AnnouncementReason } from './terms.ts';
 import { emailsDecline } from '../dunning/dunning.ts';
-import { isLastReminder } from './duties.ts';
+import { isLastReminder, mayChargeNextFrom } from './duties.ts';
 import { upcoming, type Upcoming } from '../period-rows.ts';
 import { sumOf } from '../changes/proration.ts';
 import {
@@ -104,10 +104,10 @@ function emailOf(
       const paid = openOf(before, fact.number);
       return !wasEmailed(before, paid) || after.phase === 'ended'
         ? undefined
-        : { ...aboutPeriod('recovered', after, paid), ...nextChargeOf(last) };
+        : { ...aboutPeriod('recovered', after, paid), ...nextChargeOf(last, now) };
     }
     case 'anchor_shifted':
-      return { ...about('newDates', after), ...nextChargeOf(last) };
+      return { ...about('newDates', after), ...nextChargeOf(last, now) };
     case 'subscription_unpaid':
       return unpaidEmail('notCollected', after, openOf(after, fact.number));
     case 'period_closed': {
@@ -199,11 +199,12 @@ function unpaidEmail(
 }
 
 /** Nothing, if more is unpaid, or the subscription does not simply continue. */
-function nextChargeOf(subscription: Subscription): Pick<EmailTopic, 'chargeAt'> {
+function nextChargeOf(subscription: Subscription, now: Instant): Pick<EmailTopic, 'chargeAt'> {
   const { phase, open, endsAfter } = subscription;
   if (phase !== 'running' || open.length > 0 || endsAfter) return {};
   const [next] = upcoming(subscription, 1);
-  return defined({ chargeAt: next?.dueAt });
+  const chargeAt = next && latest(next.dueAt, mayChargeNextFrom(subscription, now));
+  return defined({ chargeAt });
 }
 
 function wasEmailed(subscription: Subscription, period: OpenPeriod | undefined): period is OpenPeriod {
