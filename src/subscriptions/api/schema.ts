@@ -22,6 +22,7 @@ import {
   policyNameOf,
   policyOf,
   statusOf,
+  type EndRefund,
   type PendingChange,
   type Period,
   type Subscription,
@@ -167,6 +168,26 @@ const PendingChangeSchema = Type.Object(
   { title: 'PendingChange' },
 );
 
+const EndRefundSchema = Type.Object(
+  {
+    refund: Type.Enum(['unused', 'last']),
+    isPending: Type.Boolean(),
+    refunds: Type.Array(
+      Type.Object(
+        {
+          amount: { ...Amount, minimum: 0 },
+          invoiceID: Type.Optional(EntityID),
+          paymentID: Type.Optional(EntityID),
+          refundID: Type.Optional(EntityID),
+          refusedFor: Type.Optional(Type.String()),
+        },
+        { title: 'RefundOfEnd' },
+      ),
+    ),
+  },
+  { title: 'EndRefund' },
+);
+
 export const SubscriptionSchema = Type.Object(
   {
     id: EntityID,
@@ -197,6 +218,7 @@ export const SubscriptionSchema = Type.Object(
     resumesAt: Type.Optional(DateTime),
     pausedBy: Type.Optional(Type.Enum(['payer', 'merchant', 'dunning'])),
     endReason: Type.Optional(Type.String()),
+    endRefund: Type.Optional(EndRefundSchema),
     payerReason: Type.Optional(
       Type.Enum([...payerReasons], { description: 'Why the payer has ended it, if they say so.' }),
     ),
@@ -235,7 +257,7 @@ export function itemsOf(items: SubscriptionParams['items']) {
 
 export function subscriptionBody(subscription: Subscription): Static<typeof SubscriptionSchema> {
   const { terms, items, paidThrough, endsAfter, pause, endedFor, parkedFor, open } = subscription;
-  const { scheduledItems, change, creditMinor } = subscription;
+  const { scheduledItems, change, creditMinor, endRefund } = subscription;
   const { id, shopId, customerId, createdAt, currency, catchUp, externalId, metadata } = terms;
   const policy = policyOf(subscription);
   const next = nextAction(subscription);
@@ -273,11 +295,12 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       pendingChange: change && pendingChangeBody(change),
       dunningPolicy: policyNameOf(subscription),
       paidThrough,
-      nextActionAt: next?.at,
+      nextActionAt: next?.does === 'refund' ? undefined : next?.at,
       endsAfterPeriod: endsAfter?.number,
       resumesAt: pause?.resumesAt,
       pausedBy: pause?.by,
       endReason: endedFor,
+      endRefund: endRefund && endRefundBody(endRefund),
       payerReason: subscription.payerReason,
       parkedFor,
     }),
@@ -293,6 +316,17 @@ function pendingChangeBody(change: PendingChange): Static<typeof PendingChangeSc
     payableUntil,
     isCharging: charging !== undefined || tryAt !== undefined,
     ...defined({ failedFor }),
+  };
+}
+
+function endRefundBody({ share, isDue, refunds }: EndRefund): Static<typeof EndRefundSchema> {
+  return {
+    refund: share,
+    isPending: isDue ?? false,
+    refunds: refunds.map(({ amountMinor, invoiceId, paymentId, refundId, refusedFor }) => ({
+      amount: Number(amountMinor),
+      ...defined({ invoiceID: invoiceId, paymentID: paymentId, refundID: refundId, refusedFor }),
+    })),
   };
 }
 
