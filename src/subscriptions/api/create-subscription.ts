@@ -212,6 +212,8 @@ function termsOf(
   const { ifUnpaid = 'unpaid', chargeFrom = '06:00', chargeUntil = '10:00' } = body;
   if (day === undefined && (month !== undefined || body.firstPeriod !== undefined))
     return refuse('invalidRequest', { message: '`anchorMonth` and `firstPeriod` need `anchorDay`.' });
+  if (body.trialWithoutCard !== undefined && trialDays === undefined)
+    return refuse('invalidRequest', { message: '`trialWithoutCard` needs `trialDays`.' });
   const dunning = named ?? usualPolicy(every, ifUnpaid);
   if (!dunning)
     return refuse('invalidRequest', {
@@ -238,7 +240,7 @@ function termsOf(
     },
     catchUp: body.catchUp ?? 'current',
     dunning,
-    trialWithoutCard: dunning.finally,
+    trialWithoutCard: body.trialWithoutCard ?? dunning.finally,
     ...defined({
       customerId: body.customerID,
       firstPeriod: body.continuesWith,

@@ -102,6 +102,12 @@ const policyMembers = {
   ifUnpaid: Type.Optional(
     Type.Enum([...ifUnpaids], { default: 'unpaid', description: 'What follows when the retries are over.' }),
   ),
+  trialWithoutCard: Type.Optional(
+    Type.Enum([...ifUnpaids], {
+      description:
+        'What follows if no saved card is there when the trial ends. Without it, as when the retries are over.',
+    }),
+  ),
   dunningPolicy: Type.Optional({
     ...PolicyName,
     description: 'Instead of `ifUnpaid`. Without both, that named `default`.',
@@ -294,6 +300,7 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       scheduledItems: scheduledItems && cartBody(scheduledItems),
       pendingChange: change && pendingChangeBody(change),
       dunningPolicy: policyNameOf(subscription),
+      trialWithoutCard: terms.schedule.trialDays === undefined ? undefined : terms.trialWithoutCard,
       paidThrough,
       nextActionAt: next?.does === 'refund' ? undefined : next?.at,
       endsAfterPeriod: endsAfter?.number,
