@@ -1,4 +1,4 @@
-// What an end gives back, as the merchant asks for it: each refund is an ordinary one of its payment, or the reason for none is shown.
+// What an end gives back. Each refund is an ordinary one of its payment, or the reason for none is shown.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setShopFees } from '../../../../src/merchants/store/parties.ts';
 import type { Merchant } from '../../../support/service/test-service.ts';
