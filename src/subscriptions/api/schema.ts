@@ -262,8 +262,8 @@ export function itemsOf(items: SubscriptionParams['items']) {
 }
 
 export function subscriptionBody(subscription: Subscription): Static<typeof SubscriptionSchema> {
-  const { terms, items, paidThrough, endsAfter, pause, endedFor, parkedFor, open } = subscription;
-  const { scheduledItems, change, creditMinor, endRefund } = subscription;
+  const { terms, items, paidThrough, endsAfter, pause, parkedFor, open } = subscription;
+  const { scheduledItems, change, creditMinor } = subscription;
   const { id, shopId, customerId, createdAt, currency, catchUp, externalId, metadata } = terms;
   const policy = policyOf(subscription);
   const next = nextAction(subscription);
@@ -306,9 +306,7 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       endsAfterPeriod: endsAfter?.number,
       resumesAt: pause?.resumesAt,
       pausedBy: pause?.by,
-      endReason: endedFor,
-      endRefund: endRefund && endRefundBody(endRefund),
-      payerReason: subscription.payerReason,
+      ...endBody(subscription),
       parkedFor,
     }),
   };
@@ -324,6 +322,14 @@ function pendingChangeBody(change: PendingChange): Static<typeof PendingChangeSc
     isCharging: charging !== undefined || tryAt !== undefined,
     ...defined({ failedFor }),
   };
+}
+
+function endBody({ endedFor, endRefund, payerReason }: Subscription) {
+  return defined({
+    endReason: endedFor,
+    endRefund: endRefund && endRefundBody(endRefund),
+    payerReason,
+  });
 }
 
 function endRefundBody({ share, isDue, refunds }: EndRefund): Static<typeof EndRefundSchema> {
