@@ -155,6 +155,7 @@ export const subscriptionActions: readonly Action[] = [
       const openPeriods = chance.oneOf(['keepTrying', 'forgive']);
       const [verb, body] = chance.oneOf<[string, Record<string, unknown> | undefined]>([
         ['cancel', { when: chance.oneOf(['now', 'periodEnd', 'periodEnd']), by: 'payer' }],
+        ['cancel', { when: 'now', refund: chance.oneOf(['unused', 'last']) }],
         ['pause', { openPeriods }],
         ['pause', { openPeriods, resumesAt: inDays(chance.oneOf([0.01, 4, 10])), by: 'payer' }],
         ['resume', undefined],

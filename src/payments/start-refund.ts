@@ -4,10 +4,11 @@ import { latest, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Shop } from '../merchants/domain/party.ts';
+import type { PaymentRef } from '../recurring/domain/series.ts';
 import { followUpOf } from './domain/bank-operations.ts';
 import { awaitingFunds, decideRefund, type StartRefund } from './domain/refund.ts';
 import { storeRefundStart } from './store/payment-changes.ts';
-import type { DatedPayment } from './store/payments.ts';
+import { findPayments, loadDatedPayment, type DatedPayment } from './store/payments.ts';
 import { firstWaitingRefund } from './store/waiting-refunds.ts';
 
 /** `fingerprint`: of a request that names an external ID. The bank is sent the refund afterwards. */
@@ -37,4 +38,35 @@ export async function startRefund(
   const waiting = await store(awaitingFunds(decision.value));
   if (waiting === 'insufficient') throw new Error('A refund that waits for money reserved some.');
   return waiting;
+}
+
+/** The payment that has taken the money of an invoice. Undefined if none has, or if all is refunded. */
+export async function refundableOf(
+  db: Database,
+  invoice: { readonly partyId: string; readonly invoiceId: string },
+) {
+  for (const { payment } of (await findPayments(db, invoice)) ?? []) {
+    const { invoiceId, id: paymentId, state } = payment;
+    if (state.name !== 'captured' && state.name !== 'refunding') continue;
+    const leftMinor = state.amount.minor - state.refundedMinor;
+    return { invoiceId, paymentId, leftMinor, isRefunding: state.name === 'refunding' };
+  }
+  return undefined;
+}
+
+/** Within a transaction. A second one that starts meanwhile is a version conflict. */
+export async function startRefundOf(
+  deps: Parameters<typeof startRefund>[0],
+  {
+    invoiceId,
+    paymentId,
+    amountMinor,
+    reason,
+  }: PaymentRef & Required<Pick<StartRefund, 'amountMinor' | 'reason'>>,
+  shop: Pick<Shop, 'whenShort'>,
+  now: Instant,
+) {
+  const stored = await loadDatedPayment(deps.db, { invoiceId, paymentId });
+  if (!stored) throw new Error(`Payment ${invoiceId}/${paymentId} to refund is not found.`);
+  return startRefund(deps, stored, { amountMinor, reason }, shop, now, null);
 }

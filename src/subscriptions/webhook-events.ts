@@ -38,6 +38,8 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   end_taken_back: 'SubscriptionEndTakenBack',
   payer_reason_given: 'SubscriptionReasonGiven',
   subscription_ended: 'SubscriptionEnded',
+  end_refund_started: 'SubscriptionRefundStarted',
+  end_refund_refused: 'SubscriptionRefundRefused',
   items_scheduled: 'SubscriptionChangeScheduled',
   items_unscheduled: 'SubscriptionChangeTakenBack',
   change_started: 'SubscriptionChangeStarted',
@@ -113,6 +115,7 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
     return { invoiceID: fact.invoiceId, amount: Number(fact.amountMinor) };
   if (fact.type === 'try_consented' && fact.isChange)
     return filled({ invoiceID: before?.change?.invoiceId, ...detailsOf(fact) });
+  if (fact.type === 'end_refund_started' || fact.type === 'end_refund_refused') return refundPayload(fact);
   if (fact.type.startsWith('change_')) return changeDetailsOf(fact, before?.change);
   if (!('number' in fact)) return {};
   const known = after.open.find(({ number }) => number === fact.number);
@@ -140,6 +143,15 @@ function changePayload(change: Change): Record<string, unknown> {
     invoiceID: invoiceId,
     payableUntil,
   });
+}
+
+function refundPayload(fact: SubscriptionFact & { type: 'end_refund_started' | 'end_refund_refused' }) {
+  const { invoiceId: invoiceID, paymentId: paymentID, amountMinor } = fact;
+  return {
+    amount: Number(amountMinor),
+    ...(paymentID === undefined ? {} : { payment: { invoiceID, paymentID } }),
+    ...(fact.type === 'end_refund_refused' ? { reason: fact.refusedFor } : {}),
+  };
 }
 
 function paymentOf(name: string) {

@@ -13,6 +13,7 @@ import {
   type ChargeOutcome,
   type StartPaymentDeps,
 } from '../payments/port.ts';
+import { allOrNothing } from '../platform/database/all-or-nothing.ts';
 import type { SharedTransactions } from '../platform/database/batches/shared-transactions.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { LeasedJob } from '../platform/jobs/job-table.ts';
@@ -48,6 +49,7 @@ import {
 } from './domain/subscription.ts';
 import { findPolicyFor } from './store/dunning-policies.ts';
 import { loadSubscription, restSubscription, type StoredSubscription } from './store/subscriptions.ts';
+import { refundAtEnd } from './refund-at-end.ts';
 import { dutiesOf, dutyFacts, heardOfAnnouncements, heldUnannounced, type DutyDeps } from './duty-steps.ts';
 import type { PayerEmails } from './payer-emails.ts';
 import { wakeTimeOf } from './domain/wake-time.ts';
@@ -72,7 +74,7 @@ export type SubscriptionJobDeps = Omit<JobDeps, 'jobs'> & {
 /** More things that are due at once are left to the next run. */
 const maxTurns = 20;
 const dayMs = 24 * 3_600_000;
-/** Until the payer's own payment is over, no period is given up. */
+/** Until the payer's own payment is over, no period is given up. Until a refund in progress is over, no other starts. */
 const payerPaysMs = 3_600_000;
 
 /** The longest that a slot is taken for a charge: a slow bank must not hold up the subscriptions of another. */
@@ -134,9 +136,10 @@ async function takeTurn(
   const next = nextAction(subscription);
   const isDue = next !== undefined && next.at <= now;
   const duty = isDue ? undefined : dutyDue(subscription, now);
-  const heard = await heardOf(deps, stored, isDue || duty !== undefined, now);
-  const end = async (turn: (tx: Database) => Promise<Turn>) => {
-    const done = await transact(turn);
+  const acts = (isDue && next.does !== 'refund') || duty !== undefined;
+  const heard = await heardOf(deps, stored, acts, now);
+  const end = async (turn: (tx: Database) => Promise<Turn>, inOne: SharedTransactions = transact) => {
+    const done = await inOne(turn);
     if (done === 'versionConflict') return 'again';
     return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
   };
@@ -144,6 +147,12 @@ async function takeTurn(
   if (duty)
     return end(async (tx) => write(tx, stored, await dutyFacts(tx, stored, duty, now, deps), now, deps));
   if (!isDue) return rest(wakeTimeOf(subscription, now));
+  // It locks the shop's money, so it shares its transaction with no other.
+  if (next.does === 'refund')
+    return end(
+      (tx) => refundAtEnd(tx, stored, now, deps),
+      (work) => allOrNothing(db, work),
+    );
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
   if (startsCharge(next) && (await deps.banks.holdsChargesOf(subscription.terms, now))) {
@@ -156,7 +165,9 @@ async function takeTurn(
 /** `again`: another has written. Otherwise the row as this turn has left it. */
 type Turned = StoredSubscription | 'again' | 'rest';
 
-type Turn = Outcome<StoredSubscription | 'rest', 'subscriptionChargePending'> | 'versionConflict';
+type Turn =
+  | Outcome<StoredSubscription | 'rest', 'subscriptionChargePending' | 'operationNotPermitted'>
+  | 'versionConflict';
 
 function countCharges(
   facts: readonly SubscriptionFact[],

@@ -173,7 +173,21 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'subscription_parked', why: 'periodAhead' },
       { type: 'subscription_unparked' },
       { type: 'period_closed', number: 3, outcome: 'unpaid' },
-      { type: 'subscription_ended', reason: 'payer' },
+      { type: 'subscription_ended', reason: 'payer', refund: 'last' },
+      {
+        type: 'end_refund_started',
+        invoiceId: '1Ek5pFYYx2u',
+        paymentId: '1',
+        amountMinor: 6_000,
+        refundId: '100',
+      },
+      {
+        type: 'end_refund_refused',
+        invoiceId: '1Ek5pFYYx4w',
+        paymentId: '1',
+        amountMinor: 900,
+        refusedFor: 'insufficentAccountBalance',
+      },
     ),
   ],
   WithdrawalsTopic: [

@@ -236,6 +236,8 @@ export class Life {
     subscription_resumed: () => void (this.phase = 'running'),
     end_scheduled: (fact) => void (this.lastNumber = Number(fact['afterNumber'])),
     payer_reason_given: () => {},
+    end_refund_started: () => {},
+    end_refund_refused: () => {},
     end_taken_back: () => void (this.lastNumber = Infinity),
     subscription_ended: () => void (this.phase = 'ended'),
     items_scheduled: (fact) => this.changes.scheduled(fact['items'] as Item[]),
@@ -537,6 +539,8 @@ export class Life {
 /** What was at the bank is finished. */
 const afterTheEnd = new Set([
   'payer_reason_given',
+  'end_refund_started',
+  'end_refund_refused',
   'charge_postponed',
   'charge_failed',
   'period_paid',

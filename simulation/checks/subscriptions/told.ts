@@ -25,6 +25,8 @@ const eventOf: Readonly<Record<string, string>> = {
   end_taken_back: 'SubscriptionEndTakenBack',
   payer_reason_given: 'SubscriptionReasonGiven',
   subscription_ended: 'SubscriptionEnded',
+  end_refund_started: 'SubscriptionRefundStarted',
+  end_refund_refused: 'SubscriptionRefundRefused',
   items_scheduled: 'SubscriptionChangeScheduled',
   items_unscheduled: 'SubscriptionChangeTakenBack',
   change_started: 'SubscriptionChangeStarted',

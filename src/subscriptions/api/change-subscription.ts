@@ -82,19 +82,26 @@ export const cancelSubscription = endpoint({
   path: '/v2/processing/subscriptions/{subscriptionID}/cancel',
   summary: 'Cancel a subscription',
   description:
-    'At the end of its period, or now. A charge at the bank is finished. Nothing is refunded. What is unpaid is not tried again.',
+    'At the end of its period, or now. A charge at the bank is finished. What is unpaid is not tried again.',
   body: Type.Object(
     {
       when: Type.Enum(['periodEnd', 'now']),
       by: Type.Optional(Type.Enum(['payer', 'merchant'], { default: 'merchant' })),
+      refund: Type.Optional(
+        Type.Enum(['none', 'unused', 'last'], {
+          default: 'none',
+          description: 'With `now`: of what was paid for the time that is left, or for the last paid period.',
+        }),
+      ),
     },
     { title: 'CancelSubscription' },
   ),
   bodyExample: { when: 'periodEnd' },
   errors: changeErrors,
   handle: (request, deps: ChangeDeps) => {
-    const { when, by = 'merchant' } = request.body;
-    return change(request, deps, (subscription) => decideCancel(subscription, { when, by }));
+    const { when, by = 'merchant', refund = 'none' } = request.body;
+    const wish = { when, by, ...(refund === 'none' ? {} : { refund }) };
+    return change(request, deps, (subscription) => decideCancel(subscription, wish));
   },
 });
 

@@ -200,6 +200,16 @@ async function namedPolicy(
   return asked === undefined ? accept({}) : refuse('dunningPolicyNotFound');
 }
 
+/** What means nothing without another member. */
+function whatLacks(body: SubscriptionParams): string | undefined {
+  const { anchorDay, anchorMonth, firstPeriod, trialDays, trialWithoutCard } = body;
+  if (anchorDay === undefined && (anchorMonth !== undefined || firstPeriod !== undefined))
+    return '`anchorMonth` and `firstPeriod` need `anchorDay`.';
+  return trialDays === undefined && trialWithoutCard !== undefined
+    ? '`trialWithoutCard` needs `trialDays`.'
+    : undefined;
+}
+
 function termsOf(
   body: SubscriptionParams,
   { partyId, id: shopId, currency }: Shop,
@@ -210,8 +220,8 @@ function termsOf(
   if (!every) return refuse('invalidRequest', { message: '`every` must not be zero.' });
   const { anchorDay: day, anchorMonth: month, firstPeriod = 'free', periods, trialDays } = body;
   const { ifUnpaid = 'unpaid', chargeFrom = '06:00', chargeUntil = '10:00' } = body;
-  if (day === undefined && (month !== undefined || body.firstPeriod !== undefined))
-    return refuse('invalidRequest', { message: '`anchorMonth` and `firstPeriod` need `anchorDay`.' });
+  const lacking = whatLacks(body);
+  if (lacking !== undefined) return refuse('invalidRequest', { message: lacking });
   const dunning = named ?? usualPolicy(every, ifUnpaid);
   if (!dunning)
     return refuse('invalidRequest', {
@@ -238,7 +248,7 @@ function termsOf(
     },
     catchUp: body.catchUp ?? 'current',
     dunning,
-    trialWithoutCard: dunning.finally,
+    trialWithoutCard: body.trialWithoutCard ?? dunning.finally,
     ...defined({
       customerId: body.customerID,
       firstPeriod: body.continuesWith,

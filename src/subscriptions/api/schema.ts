@@ -22,6 +22,7 @@ import {
   policyNameOf,
   policyOf,
   statusOf,
+  type EndRefund,
   type PendingChange,
   type Period,
   type Subscription,
@@ -101,6 +102,12 @@ const policyMembers = {
   ifUnpaid: Type.Optional(
     Type.Enum([...ifUnpaids], { default: 'unpaid', description: 'What follows when the retries are over.' }),
   ),
+  trialWithoutCard: Type.Optional(
+    Type.Enum([...ifUnpaids], {
+      description:
+        'What follows if no saved card is there when the trial ends. Without it, as when the retries are over.',
+    }),
+  ),
   dunningPolicy: Type.Optional({
     ...PolicyName,
     description: 'Instead of `ifUnpaid`. Without both, that named `default`.',
@@ -167,6 +174,26 @@ const PendingChangeSchema = Type.Object(
   { title: 'PendingChange' },
 );
 
+const EndRefundSchema = Type.Object(
+  {
+    refund: Type.Enum(['unused', 'last']),
+    isPending: Type.Boolean(),
+    refunds: Type.Array(
+      Type.Object(
+        {
+          amount: { ...Amount, minimum: 0 },
+          invoiceID: Type.Optional(EntityID),
+          paymentID: Type.Optional(EntityID),
+          refundID: Type.Optional(EntityID),
+          refusedFor: Type.Optional(Type.String()),
+        },
+        { title: 'RefundOfEnd' },
+      ),
+    ),
+  },
+  { title: 'EndRefund' },
+);
+
 export const SubscriptionSchema = Type.Object(
   {
     id: EntityID,
@@ -198,6 +225,7 @@ export const SubscriptionSchema = Type.Object(
     resumesAt: Type.Optional(DateTime),
     pausedBy: Type.Optional(Type.Enum(['payer', 'merchant', 'dunning'])),
     endReason: Type.Optional(Type.String()),
+    endRefund: Type.Optional(EndRefundSchema),
     payerReason: Type.Optional(
       Type.Enum([...payerReasons], { description: 'Why the payer has ended it, if they say so.' }),
     ),
@@ -235,7 +263,7 @@ export function itemsOf(items: SubscriptionParams['items']) {
 }
 
 export function subscriptionBody(subscription: Subscription): Static<typeof SubscriptionSchema> {
-  const { terms, items, paidThrough, endsAfter, pause, endedFor, parkedFor, open } = subscription;
+  const { terms, items, paidThrough, endsAfter, pause, parkedFor, open } = subscription;
   const { scheduledItems, change, creditMinor } = subscription;
   const { id, shopId, customerId, createdAt, currency, catchUp, externalId, metadata } = terms;
   const policy = policyOf(subscription);
@@ -273,13 +301,13 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       scheduledItems: scheduledItems && cartBody(scheduledItems),
       pendingChange: change && pendingChangeBody(change),
       dunningPolicy: policyNameOf(subscription),
+      trialWithoutCard: terms.schedule.trialDays === undefined ? undefined : terms.trialWithoutCard,
       paidThrough,
-      nextActionAt: next?.at,
+      nextActionAt: next?.does === 'refund' ? undefined : next?.at,
       endsAfterPeriod: endsAfter?.number,
       resumesAt: pause?.resumesAt,
       pausedBy: pause?.by,
-      endReason: endedFor,
-      payerReason: subscription.payerReason,
+      ...endBody(subscription),
       parkedFor,
     }),
   };
@@ -294,6 +322,25 @@ function pendingChangeBody(change: PendingChange): Static<typeof PendingChangeSc
     payableUntil,
     isCharging: charging !== undefined || tryAt !== undefined,
     ...defined({ failedFor }),
+  };
+}
+
+function endBody({ endedFor, endRefund, payerReason }: Subscription) {
+  return defined({
+    endReason: endedFor,
+    endRefund: endRefund && endRefundBody(endRefund),
+    payerReason,
+  });
+}
+
+function endRefundBody({ share, isDue, refunds }: EndRefund): Static<typeof EndRefundSchema> {
+  return {
+    refund: share,
+    isPending: isDue ?? false,
+    refunds: refunds.map(({ amountMinor, invoiceId, paymentId, refundId, refusedFor }) => ({
+      amount: Number(amountMinor),
+      ...defined({ invoiceID: invoiceId, paymentID: paymentId, refundID: refundId, refusedFor }),
+    })),
   };
 }
 

@@ -22,6 +22,7 @@ import {
   type Item,
   type OpenPeriod,
   type Period,
+  type RefundShare,
   type Subscription,
   type SubscriptionFact,
   type SubscriptionTerms,
@@ -149,6 +150,9 @@ export function decideWake(subscription: Subscription, now: Instant, ids: NewIds
       return finalAction(subscription, next.number);
     case 'charge':
       return startCharge(subscription, next.number, now, ids);
+    // Needs the payments of the period.
+    case 'refund':
+      return [];
     case 'chargeChange':
       return [{ type: 'change_charge_started', paymentId: ids.paymentId }];
     case 'createPeriod': {
@@ -273,11 +277,20 @@ function resuming(subscription: Subscription, now: Instant, invoiceId: string): 
 
 export function decideCancel(
   subscription: Subscription,
-  { when, by }: { readonly when: 'now' | 'periodEnd'; readonly by: 'payer' | 'merchant' },
-): Outcome<Facts, 'invalidSubscriptionStatus'> {
+  {
+    when,
+    by,
+    refund,
+  }: {
+    readonly when: 'now' | 'periodEnd';
+    readonly by: 'payer' | 'merchant';
+    readonly refund?: RefundShare;
+  },
+): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidRequest'> {
   const { phase, latest, open } = subscription;
   if (phase === 'ended') return wrongPhase(subscription);
-  if (when === 'now' || !latest) return accept(ending(subscription, by));
+  if (refund && when !== 'now') return refuse('invalidRequest', { hint: '`refund` needs `when: now`.' });
+  if (when === 'now' || !latest) return accept(ending(subscription, by, refund));
   // The payer has heard of the charge in time to prevent it.
   const held = by === 'payer' ? open.filter(({ isUnannounced }) => isUnannounced) : [];
   const forgiven = closing(held, 'forgiven');
@@ -318,11 +331,11 @@ export function decideConsentEnded(
 }
 
 /** What is at the bank is finished first. Its outcome closes its period. */
-function ending({ open, phase, change }: Subscription, reason: EndReason): Facts {
+function ending({ open, phase, change }: Subscription, reason: EndReason, refund?: RefundShare): Facts {
   const closed = phase === 'incomplete' ? [] : closing(open, 'unpaid');
   const dropped: Facts =
     change && change.charging === undefined ? [{ type: 'change_dropped', why: 'ended' }] : [];
-  return [...closed, ...dropped, { type: 'subscription_ended', reason }];
+  return [...closed, ...dropped, { type: 'subscription_ended', reason, ...defined({ refund }) }];
 }
 
 function closing(open: readonly OpenPeriod[], outcome: 'unpaid' | 'forgiven'): Facts {

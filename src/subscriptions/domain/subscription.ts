@@ -129,6 +129,27 @@ export type EndReason =
   | 'firstPaymentMissing'
   | 'disputed';
 
+/** What is given back of the payments when it ends: the unused time, or the last paid period. */
+export type RefundShare = 'unused' | 'last';
+
+/** A refund that was started, or the reason for which there is none. */
+export type RefundOfEnd = {
+  readonly invoiceId?: string;
+  readonly paymentId?: string;
+  readonly amountMinor: bigint;
+  readonly refundId?: string;
+  readonly refusedFor?: string;
+};
+
+export type EndRefund = {
+  readonly share: RefundShare;
+  /** The end. Time before it is used. */
+  readonly at: Instant;
+  /** What is at the bank is finished first. */
+  readonly isDue?: true;
+  readonly refunds: readonly RefundOfEnd[];
+};
+
 /** Why a payer has ended it, in their own words as far as the page has some. */
 export const payerReasons = ['tooExpensive', 'notUsed', 'notAsExpected', 'otherProvider', 'other'] as const;
 export type PayerReason = (typeof payerReasons)[number];
@@ -169,6 +190,9 @@ export type Subscription = {
   readonly parkedFor?: ParkReason;
   readonly endedFor?: EndReason;
   readonly payerReason?: PayerReason;
+  readonly endRefund?: EndRefund;
+  /** The invoices of the last paid period and of its changes. */
+  readonly lastPaid?: LastPaid;
   /** Of the charges to come that need one: of open periods, and of the next. The latest comes last. */
   readonly announcements?: readonly Announcement[];
   /** What a full period costs, as the payer knows it. Absent: as at the start. */
@@ -186,6 +210,8 @@ export type Charge = Collection & {
   readonly paymentId: string;
   readonly isWished?: true;
 };
+
+export type LastPaid = { readonly number: number; readonly invoiceIds: readonly string[] };
 
 /** Without a time, a person ends it. */
 type Pause = { readonly by: 'payer' | 'merchant' | 'dunning'; readonly resumesAt?: Instant };
@@ -249,7 +275,10 @@ export type SubscriptionFact =
   | { readonly type: 'end_scheduled'; readonly afterNumber: number; readonly reason: EndReason }
   | { readonly type: 'end_taken_back' }
   | { readonly type: 'payer_reason_given'; readonly reason: PayerReason }
-  | { readonly type: 'subscription_ended'; readonly reason: EndReason }
+  | { readonly type: 'subscription_ended'; readonly reason: EndReason; readonly refund?: RefundShare }
+  /** With the same write as the refund of the payment. */
+  | ({ readonly type: 'end_refund_started' } & Required<Omit<RefundOfEnd, 'refusedFor'>>)
+  | ({ readonly type: 'end_refund_refused'; readonly refusedFor: string } & Omit<RefundOfEnd, 'refundId'>)
   | { readonly type: 'items_scheduled'; readonly items: readonly Item[] }
   | { readonly type: 'items_unscheduled' }
   | { readonly type: 'change_started'; readonly change: Change }
@@ -390,6 +419,8 @@ export const subscriptionLifecycle = {
   // What was at the bank is finished.
   ended: {
     payer_reason_given: 'ended',
+    end_refund_started: 'ended',
+    end_refund_refused: 'ended',
     charge_postponed: 'ended',
     charge_failed: 'ended',
     period_paid: 'ended',
@@ -444,7 +475,7 @@ export function nextPeriod(
 
 export type Action =
   | { readonly does: 'end'; readonly at: Instant; readonly reason: EndReason }
-  | { readonly does: 'createPeriod' | 'resume' | 'chargeChange'; readonly at: Instant }
+  | { readonly does: 'createPeriod' | 'resume' | 'chargeChange' | 'refund'; readonly at: Instant }
   | { readonly does: 'charge' | 'giveUp'; readonly at: Instant; readonly number: number };
 
 const firstPaymentMs = 24 * 3_600_000;
@@ -452,7 +483,8 @@ const firstPaymentMs = 24 * 3_600_000;
 /** The one thing the subscription waits for, and when. Undefined: only a person or a bank can continue it. */
 export function nextAction(subscription: Subscription): Action | undefined {
   const { phase, parkedFor, terms, pause } = subscription;
-  if (parkedFor !== undefined || phase === 'ended') return undefined;
+  if (phase === 'ended') return refundActionOf(subscription);
+  if (parkedFor !== undefined) return undefined;
   if (phase === 'incomplete')
     return { does: 'end', at: laterBy(terms.createdAt, firstPaymentMs), reason: 'firstPaymentMissing' };
   const resumesAt = phase === 'paused' ? pause?.resumesAt : undefined;
@@ -466,6 +498,12 @@ export function nextAction(subscription: Subscription): Action | undefined {
   ])
     if (action && (!first || action.at < first.at)) first = action;
   return first;
+}
+
+/** A charge at the bank may still pay what is to be refunded. */
+function refundActionOf({ endRefund, open, change }: Subscription): Action | undefined {
+  const isAtBank = change?.charging !== undefined || open.some(({ charging }) => charging !== undefined);
+  return endRefund?.isDue && !isAtBank ? { does: 'refund', at: endRefund.at } : undefined;
 }
 
 function changeActionOf(subscription: Subscription): Action | undefined {
@@ -588,7 +626,9 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'end_taken_back':
     case 'subscription_ended':
     case 'payer_reason_given':
-      return afterEnd(before, fact);
+    case 'end_refund_started':
+    case 'end_refund_refused':
+      return afterEnd(before, fact, now);
     case 'anchor_shifted':
       return { ...before, schedule: fact.schedule };
     case 'zone_changed':
@@ -625,10 +665,18 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
 
 type EndFact = Extract<
   LaterFact,
-  { type: 'end_scheduled' | 'end_taken_back' | 'subscription_ended' | 'payer_reason_given' }
+  {
+    type:
+      | 'end_scheduled'
+      | 'end_taken_back'
+      | 'subscription_ended'
+      | 'payer_reason_given'
+      | 'end_refund_started'
+      | 'end_refund_refused';
+  }
 >;
 
-function afterEnd(before: Subscription, fact: EndFact): Subscription {
+function afterEnd(before: Subscription, fact: EndFact, now: Instant): Subscription {
   switch (fact.type) {
     case 'end_scheduled':
       return withReasonOf(fact, { ...before, endsAfter: { number: fact.afterNumber, reason: fact.reason } });
@@ -638,11 +686,40 @@ function afterEnd(before: Subscription, fact: EndFact): Subscription {
     }
     case 'subscription_ended': {
       const { scheduledItems: _, ...rest } = withoutEnd(withoutPause(before));
-      return withReasonOf(fact, { ...rest, endedFor: fact.reason });
+      const { refund: share } = fact;
+      const endRefund: EndRefund | undefined = share && { share, at: now, isDue: true, refunds: [] };
+      return withReasonOf(fact, { ...rest, endedFor: fact.reason, ...defined({ endRefund }) });
     }
     case 'payer_reason_given':
       return { ...before, payerReason: fact.reason };
+    case 'end_refund_started':
+    case 'end_refund_refused':
+      return afterRefund(before, fact);
   }
+}
+
+function afterRefund(
+  before: Subscription,
+  { type: _, ...refund }: SubscriptionFact & { type: 'end_refund_started' | 'end_refund_refused' },
+): Subscription {
+  if (!before.endRefund) throw new Error('A refund of the end came without a wish for it.');
+  const { isDue: __, refunds, ...asked } = before.endRefund;
+  return { ...before, endRefund: { ...asked, refunds: [...refunds, refund] } };
+}
+
+/** An older period that is paid later is not the last one. */
+function withPaid(
+  before: Subscription,
+  { number, invoiceId }: Pick<Period, 'number' | 'invoiceId'>,
+): Subscription {
+  if (number < (lastPaidOf(before)?.number ?? 0)) return before;
+  return { ...before, lastPaid: { number, invoiceIds: invoiceId === undefined ? [] : [invoiceId] } };
+}
+
+/** Rows of older versions have it as their latest period alone. */
+export function lastPaidOf({ lastPaid, latest }: Subscription): LastPaid | undefined {
+  if (lastPaid || latest?.outcome !== 'paid') return lastPaid;
+  return { number: latest.number, invoiceIds: latest.invoiceId === undefined ? [] : [latest.invoiceId] };
 }
 
 /** What the payer has answered is the reason of no other end than theirs. */
@@ -675,6 +752,8 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
     case 'items_changed': {
       const { scheduledItems: _, ...after } = rest;
       const { items, period, creditMinor, chargeMinor, fromBalanceMinor } = fact.change;
+      const paid = lastPaidOf(before);
+      const isOfLastPaid = paid?.number === period && fact.change.invoiceId !== undefined;
       const difference = chargeMinor - creditMinor;
       const credited = difference < 0n ? -difference : 0n;
       return {
@@ -684,6 +763,9 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
         paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
         creditMinor: before.creditMinor + reserved - fromBalanceMinor + credited,
         ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
+        ...(isOfLastPaid
+          ? { lastPaid: { ...paid, invoiceIds: [...paid.invoiceIds, fact.change.invoiceId] } }
+          : {}),
         ...defined({ parent: fact.parent }),
       };
     }
@@ -861,7 +943,7 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
       return { ...after, missed: [...before.missed, period].slice(-maxMissed) };
     case 'paid':
       return {
-        ...after,
+        ...withPaid(after, period),
         paidMinor: period.amountMinor + period.creditMinor,
         ...(period.lines.length > 0 ? { hasCharged: true } : {}),
         paidThrough: later(period.endsAt, before.paidThrough ?? period.endsAt),
@@ -874,7 +956,7 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
 function afterPayment(before: Subscription, number: number): Subscription {
   const paid = [...before.open, ...before.missed].find((period) => period.number === number);
   if (!paid) throw new Error(`Period ${number} is neither open nor missed.`);
-  const after = closed(before, number, 'paid');
+  const after = closed(withPaid(before, paid), number, 'paid');
   return {
     ...after,
     hasCharged: true,

@@ -27,11 +27,14 @@ import { payerReasons } from '../domain/subscription.ts';
 import type {
   Change,
   Charge,
+  EndRefund,
   Item,
+  LastPaid,
   OpenPeriod,
   PendingChange,
   Period,
   Phase,
+  RefundOfEnd,
   Subscription,
   SubscriptionFact,
   SubscriptionTerms,
@@ -139,6 +142,22 @@ export const dunningPolicy: Codec<DunningPolicy> = object({
   finally: finalAction,
   stack: optional(oneOf(true, false)),
   trial: optional(object({ policy: text, percent: wholeNumber })),
+});
+
+const refundShare = oneOf('unused', 'last');
+const endRefund: Codec<EndRefund> = object({
+  share: refundShare,
+  at: instant,
+  isDue: optional(oneOf(true)),
+  refunds: list(
+    object<RefundOfEnd>({
+      invoiceId: optional(text),
+      paymentId: optional(text),
+      amountMinor: minorUnits,
+      refundId: optional(text),
+      refusedFor: optional(text),
+    }),
+  ),
 });
 
 export const subscriptionTerms: Codec<SubscriptionTerms> = object({
@@ -276,6 +295,8 @@ const storedState: Codec<StoredState> = object({
   parkedFor: optional(parkReason),
   endedFor: optional(endReason),
   payerReason: optional(payerReason),
+  endRefund: optional(endRefund),
+  lastPaid: optional(object<LastPaid>({ number: wholeNumber, invoiceIds: list(text) })),
   announcement: optional(announcement),
   otherAnnouncements: optional(list(announcement)),
   knownPriceMinor: optional(minorUnits),
@@ -341,7 +362,14 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   end_scheduled: { afterNumber: wholeNumber, reason: endReason },
   end_taken_back: {},
   payer_reason_given: { reason: payerReason },
-  subscription_ended: { reason: endReason },
+  subscription_ended: { reason: endReason, refund: optional(refundShare) },
+  end_refund_started: { invoiceId: text, paymentId: text, amountMinor: minorUnits, refundId: text },
+  end_refund_refused: {
+    refusedFor: text,
+    invoiceId: optional(text),
+    paymentId: optional(text),
+    amountMinor: minorUnits,
+  },
   items_scheduled: { items },
   items_unscheduled: {},
   change_started: { change },

@@ -166,6 +166,25 @@ describe('the first payment', () => {
     expect(await outcomes()).toEqual(['paid', 'paid', 'paid']);
   });
 
+  test.each([
+    ['unpaid', { status: 'unpaid', openPeriods: [{ declineClass: 'newCard' }] }, ['paid', 'unpaid']],
+    ['end', { status: 'ended', endReason: 'unpaid', openPeriods: [] }, ['paid', 'unpaid']],
+    ['pause', { status: 'paused', pausedBy: 'dunning', openPeriods: [] }, ['paid', 'unpaid']],
+  ] as const)('without a card after the trial it is as agreed: %s', async (trialWithoutCard, then, all) => {
+    for (const agreed of [{ trialWithoutCard, ifUnpaid: 'unpaid' }, { ifUnpaid: trialWithoutCard }]) {
+      const { by, invoiceId, get, outcomes } = await created({ trialDays: 7, firstAmount: 100, ...agreed });
+      expect(await get()).toMatchObject({ trialWithoutCard, ifUnpaid: agreed.ifUnpaid });
+      const customerID = await subscriptions.readyCustomer(by);
+      const payer = { payerType: 'CustomerPayer', customerID };
+      await subscriptions.call(by, 'POST', `${invoices}/${invoiceId}/payments`, { payer });
+      await subscriptions.settle();
+      expect(await get()).toMatchObject({ status: 'trialing' });
+      await daysLater(8, by);
+      expect(await get()).toMatchObject(then);
+      expect(await outcomes()).toEqual(all);
+    }
+  });
+
   test('without a consent no charge waits for its announcement', async () => {
     const { by, invoiceId, get } = await created();
     const customerID = await subscriptions.readyCustomer(by);
@@ -330,6 +349,8 @@ describe('is refused', () => {
       { shopID: undefined, customerID: 'C1', firstAmount: 1 },
     ],
     ['The first period is free. Send `firstAmount`', { trialDays: 7 }],
+    ['`trialWithoutCard` needs `trialDays`.', { trialWithoutCard: 'end' }],
+    ['trialWithoutCard', { trialDays: 7, trialWithoutCard: 'never' }],
     ['`zone` "Europe/Nowhere" is unknown', { timeZone: 'Europe/Nowhere' }],
   ])('%s', async (message, more) => {
     const answer = await subscriptions.createUnpaid(world.merchant, more);

@@ -44,7 +44,7 @@ function differenceBetween(model: Story, service: Story): string | undefined {
   return `the model has\n  ${expected[at] ?? 'nothing'}\nthe service\n  ${found[at] ?? 'nothing'}`;
 }
 
-function linesOf({ rows, charges, changes, end, balance }: Story): string[] {
+function linesOf({ rows, charges, changes, refunds, end, balance }: Story): string[] {
   return [
     ...changes.map(({ amount, at }) => `a change charged ${amount} at ${timeOf(at)}`),
     ...charges.map(({ number, at }) => `charge of ${number} at ${timeOf(at)}`),
@@ -53,6 +53,7 @@ function linesOf({ rows, charges, changes, end, balance }: Story): string[] {
         `${row.number} ${textOf(row.startsOn)}–${textOf(row.endsOn)} ${timeOf(row.startsAt)} ${timeOf(row.endsAt)} ` +
         `${row.outcome} ${row.amount} ${row.credit}`,
     ),
+    ...refunds.map((amount) => `a refund of ${amount}`),
     `${end}, ${balance}`,
   ];
 }

@@ -11,6 +11,7 @@ import {
   type SubscriptionFact,
   type SubscriptionTerms,
 } from '../../../src/subscriptions/domain/subscription.ts';
+import { invoicesToRefund, refundsOf } from '../../../src/subscriptions/domain/ends/refund.ts';
 import { latest, type Instant } from '../../../src/clock.ts';
 
 /** How the bank answers the charge with this number, counted over the life. Undefined: it is still at the bank. */
@@ -29,6 +30,8 @@ export class Life {
   readonly facts: SubscriptionFact[] = [];
   /** The facts of each transaction. */
   readonly log: { readonly at: Instant; readonly facts: readonly SubscriptionFact[] }[] = [];
+  /** What was collected by each invoice. */
+  readonly collected = new Map<string, bigint>();
   wakes = 0;
   now: Instant;
   readonly #bank: Bank;
@@ -74,6 +77,7 @@ export class Life {
     const change = next?.does === 'chargeChange' ? this.subscription.change?.invoiceId : undefined;
     const open = next?.does === 'charge' ? this.rows.get(next.number)?.invoiceId : (change ?? invoiceId);
     const ids = { invoiceId, paymentId: `${open}.${this.wakes}` };
+    if (next?.does === 'refund') return this.#refund(now);
     this.take(decideWake(this.subscription, now, ids), now);
   }
 
@@ -96,6 +100,19 @@ export class Life {
     }
   }
 
+  #refund(now: Instant): void {
+    const payments = invoicesToRefund(this.subscription).flatMap((invoiceId) => {
+      const leftMinor = this.collected.get(invoiceId);
+      return leftMinor === undefined ? [] : [{ invoiceId, paymentId: '1', leftMinor }];
+    });
+    const refunds = refundsOf(this.subscription, payments);
+    const started = refunds.map(
+      (refund) => ({ type: 'end_refund_started', ...refund, refundId: '100' }) as const,
+    );
+    const none = { type: 'end_refund_refused', refusedFor: 'nothingToRefund', amountMinor: 0n } as const;
+    this.take(started.length > 0 ? started : [none], now);
+  }
+
   #chargeChange(paymentId: string, now: Instant): void {
     const { change } = this.subscription;
     if (change) this.changeCharges.push({ amountMinor: dueOf(change), at: now });
@@ -108,11 +125,20 @@ export class Life {
       if (this.rows.has(fact.period.number))
         throw new Error(`Period ${fact.period.number} is created twice.`);
       this.rows.set(fact.period.number, fact.period);
+      if (fact.period.outcome === 'paid') this.#collect(fact.period);
     }
-    if (fact.type === 'period_paid') this.#close(fact.number, 'paid');
+    if (fact.type === 'period_paid') {
+      if (fact.by !== 'elsewhere') this.#collect(this.rows.get(fact.number)!);
+      this.#close(fact.number, 'paid');
+    }
+    if (fact.type === 'items_changed') this.#collect({ ...fact.change, amountMinor: dueOf(fact.change) });
     if (fact.type === 'period_closed') this.#close(fact.number, fact.outcome);
     if (fact.type === 'subscription_unpaid') this.#close(fact.number, 'unpaid');
     if (fact.type === 'missed_period_charged') this.#close(fact.number, 'open');
+  }
+
+  #collect({ invoiceId, amountMinor }: { readonly invoiceId?: string; readonly amountMinor: bigint }): void {
+    if (invoiceId !== undefined) this.collected.set(invoiceId, amountMinor);
   }
 
   #close(number: number, outcome: Period['outcome']): void {

@@ -16,7 +16,8 @@ export type Answer =
 
 export type Act = { at: Micros } & (
   | { does: 'pause'; resumesAt?: Micros; forgives: boolean }
-  | { does: 'resume' | 'cancelNow' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
+  | { does: 'cancelNow'; refund: 'none' | 'unused' | 'last' }
+  | { does: 'resume' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
   /** Again. A change that waits for that is then captured. */
   | { does: 'consent' }
   | { does: 'zone'; zone: string }
@@ -309,10 +310,14 @@ function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
       const when = pick('now', 'now', 'auto');
       return { at, does, price: 1 + random(20_000), when, credit: pick('unused', 'unused', 'none'), answer };
     }
+    case 'cancelNow':
+      return { at, does, refund: refunds[Math.floor(at / minute) % refunds.length]! };
     default:
       return { at, does };
   }
 }
+
+const refunds = ['none', 'unused', 'last'] as const;
 
 /** A row, a charge and an end, in a form that both sides print. */
 export type Story = {
@@ -329,6 +334,8 @@ export type Story = {
   charges: { number: number; at: Micros }[];
   /** What the saved card was charged for changes. */
   changes: { amount: number; at: Micros }[];
+  /** What the end gave back, of each payment. */
+  refunds: number[];
   end: string;
   balance: number;
 };

@@ -156,14 +156,16 @@ function wakeAt(life: Life, at: Instant): void {
 function perform(life: Life, act: Act): void {
   const { subscription } = life;
   const now = instant(act.at);
-  if (subscription.parkedFor !== undefined || subscription.phase === 'ended') return;
+  if (subscription.parkedFor !== undefined) return;
+  if (subscription.phase === 'ended' && act.does !== 'bankAnswers') return;
   const facts = factsOf(subscription, act, now);
   if (act.does === 'priceNow' && facts.some(({ type }) => type === 'change_started'))
     life.answerToChange = act.answer === 'atBank' ? undefined : endingOf(act.answer, now);
   if (facts.some((fact) => fact.type === 'try_consented' && fact.isChange))
     life.answerToChange = { outcome: 'captured' };
   life.take(facts, now);
-  if (['newCard', 'consent', 'priceNow'].includes(act.does)) wakeAt(life, now);
+  const isOver = life.subscription.phase === 'ended';
+  if (isOver || ['newCard', 'consent', 'priceNow'].includes(act.does)) wakeAt(life, now);
 }
 
 function factsOf(subscription: Subscription, act: Act, now: Instant): readonly SubscriptionFact[] {
@@ -178,11 +180,12 @@ function factsOf(subscription: Subscription, act: Act, now: Instant): readonly S
     }
     case 'resume':
       return factsIn(decideResume(subscription, { invoiceId: 'resumed' }, now));
-    case 'cancelNow':
+    case 'cancelNow': {
+      const refund = act.refund === 'none' ? {} : { refund: act.refund };
+      return factsIn(decideCancel(subscription, { when: 'now', by: 'payer', ...refund }));
+    }
     case 'cancelAtEnd':
-      return factsIn(
-        decideCancel(subscription, { when: act.does === 'cancelNow' ? 'now' : 'periodEnd', by: 'payer' }),
-      );
+      return factsIn(decideCancel(subscription, { when: 'periodEnd', by: 'payer' }));
     case 'uncancel':
       return factsIn(decideUncancel(subscription, now));
     case 'payerPays':
@@ -228,7 +231,7 @@ function factsIn(outcome: Outcome<readonly SubscriptionFact[], string>): readonl
 }
 
 function storyOf({ subscription, rows, charges, changeCharges }: Life): Story {
-  const { phase, parkedFor, endedFor, creditMinor } = subscription;
+  const { phase, parkedFor, endedFor, creditMinor, endRefund } = subscription;
   return {
     rows: [...rows.values()].map((row) => ({
       number: row.number,
@@ -242,6 +245,7 @@ function storyOf({ subscription, rows, charges, changeCharges }: Life): Story {
     })),
     charges: charges.map(({ number, at }) => ({ number, at: micros(at) })),
     changes: changeCharges.map(({ amountMinor, at }) => ({ amount: Number(amountMinor), at: micros(at) })),
+    refunds: (endRefund?.refunds ?? []).map(({ amountMinor }) => Number(amountMinor)),
     end: parkedFor === undefined ? (endedFor === undefined ? phase : `${phase} ${endedFor}`) : 'parked',
     balance: Number(creditMinor),
   };

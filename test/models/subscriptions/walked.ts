@@ -98,6 +98,11 @@ class Walk {
   /** What the payer paid of their own accord, last. */
   paidByPayer: { number: number; at: Micros } | undefined;
   readonly changes: Story['changes'] = [];
+  /** By the number of the period that they are for, in their order. */
+  readonly payments = new Map<number, number[]>();
+  refunds: number[] = [];
+  /** Asked for at the end, and not made yet. */
+  refund: { share: 'unused' | 'last'; at: Micros } | undefined;
   zone: string;
   phase: 'running' | 'paused' | 'unpaid' | 'ended' | 'parked' = 'running';
   why = '';
@@ -125,7 +130,14 @@ class Walk {
   run(): Story {
     const { firstPayment } = this.plan;
     if (firstPayment?.isPaid === false)
-      return { rows: [], charges: [], changes: [], end: 'ended firstPaymentMissing', balance: 0 };
+      return {
+        rows: [],
+        charges: [],
+        changes: [],
+        refunds: [],
+        end: 'ended firstPaymentMissing',
+        balance: 0,
+      };
     if (firstPayment) this.payFirst(firstPayment.amount);
     let now = this.plan.startsAt;
     const stops = [
@@ -141,13 +153,15 @@ class Walk {
       if (act) this.act(act);
     }
     const end = this.phase === 'ended' ? `ended ${this.why}` : this.phase;
-    return { rows: this.rows, charges: this.charges, changes: this.changes, end, balance: this.balance };
+    const { rows, charges, changes, refunds, balance } = this;
+    return { rows, charges, changes, refunds, end, balance };
   }
 
   /** The payer's own payment is that of the first period, whatever it cost. */
   payFirst(amount: number): void {
     this.addRow(this.spans[0]!, 'paid').amount = amount;
     this.collected = amount;
+    this.payments.set(1, [amount]);
   }
 
   /** When the service next looks: as soon as something is due, or at the end of an outage. */
@@ -354,6 +368,7 @@ class Walk {
 
   paid(open: Unpaid, now: Micros): void {
     open.row.outcome = 'paid';
+    this.payments.set(open.row.number, [open.row.amount]);
     this.unpaid = this.unpaid.filter((one) => one !== open);
     if (this.rows.at(-1) === open.row) this.collected = open.row.amount + open.row.credit;
     this.revive(now);
@@ -454,6 +469,30 @@ class Walk {
     this.why = why;
   }
 
+  /** As much as the wish is for, of one payment after the other. A payment at the bank comes first. */
+  giveBack(): void {
+    if (!this.refund || this.change) return;
+    const { share, at } = this.refund;
+    this.refund = undefined;
+    const paid = this.rows.findLast(({ outcome }) => outcome === 'paid');
+    let wanted = share === 'last' ? Infinity : this.unusedAt(at);
+    for (const payment of paid ? (this.payments.get(paid.number) ?? []) : []) {
+      const amount = Math.min(wanted, payment);
+      wanted -= amount;
+      if (amount > 0) this.refunds.push(amount);
+    }
+    if (this.refunds.length === 0) this.refunds.push(0);
+  }
+
+  /** The price of the time that is left, and not more than was collected. */
+  unusedAt(at: Micros): number {
+    const row = this.rows.at(-1);
+    const kind = row && this.spans[row.number - 1]!;
+    if (row?.outcome !== 'paid' || !kind || kind.kind === 'trial' || at >= row.endsAt) return 0;
+    const share = restOf(row, Math.max(at, row.startsAt));
+    return Math.min(partOf(this.fullPrice(kind, this.price), share), this.collected);
+  }
+
   skip(now: Micros): void {
     for (let span = this.nextSpan(); span && this.startOfSpan(span) < now; span = this.nextSpan())
       this.addRow(span, 'skipped');
@@ -501,7 +540,7 @@ class Walk {
 
   act(act: Act): void {
     const isParked = this.phase === 'parked';
-    if (this.phase === 'ended' || isParked) return;
+    if (isParked || (this.phase === 'ended' && act.does !== 'bankAnswers')) return;
     const [oldest] = this.unpaid;
     switch (act.does) {
       case 'pause':
@@ -516,6 +555,8 @@ class Walk {
         return;
       case 'cancelNow':
         this.end('payer');
+        if (act.refund !== 'none') this.refund = { share: act.refund, at: act.at };
+        this.giveBack();
         return;
       case 'cancelAtEnd':
         this.lastNumber = this.rows.at(-1)!.number;
@@ -559,6 +600,8 @@ class Walk {
         if (!this.change?.isAtBank) return;
         if (act.isCaptured) this.payChange(this.change, act.at);
         else this.change.isAtBank = false;
+        if (this.phase === 'ended' && this.change) this.dropChange();
+        this.giveBack();
         return;
       case 'payerPaysChange':
         if (this.change && !this.change.isAtBank && act.at < this.change.payableUntil)
@@ -626,6 +669,8 @@ class Walk {
   /** A dearer price is in force when it is paid, in whichever period that is. */
   payChange(change: WaitingChange, at: Micros): void {
     this.change = undefined;
+    const { number, difference, fromBalance } = change;
+    this.payments.set(number, [...(this.payments.get(number) ?? []), difference - fromBalance]);
     this.applyChange(change, at);
   }
 

@@ -180,3 +180,43 @@ test.each([
   expect(await notFinal(world.service.database)).toEqual([]);
   expect(await world.differences()).toEqual([]);
 });
+
+test('the refund of an end survives a crash at every step', async () => {
+  const { merchant } = world;
+  const died: string[] = [];
+  let passed: readonly string[] = [];
+  for (;;) {
+    const customerId = await subscriptions.readyCustomer(merchant);
+    const { id } = (await subscriptions.create(merchant, customerId, { every: 'P1W' })).body;
+    await run(world.service);
+    const [{ invoiceID }] = await subscriptions.periods(merchant, id);
+    fuse.set(died.length + 1);
+    const asked = { token: merchant.apiKey, body: { when: 'now', refund: 'last' } };
+    const path = `/v2/processing/subscriptions/${id}/cancel`;
+    // The node may die before it answers.
+    await mortal.call('POST', path, asked).catch(() => undefined);
+    await run(mortal);
+    const death = fuse.blownAt();
+    passed = fuse.passed;
+    await takeOver();
+    const where = `crashed ${death ?? 'nowhere'}`;
+    const { status, endRefund } = await subscriptions.get(merchant, id);
+    expect(status, where).toBe('ended');
+    expect(endRefund, where).toEqual({
+      refund: 'last',
+      isPending: false,
+      refunds: [{ amount: 49_900, invoiceID, paymentID: '1', refundID: '100' }],
+    });
+    const [payment] = await subscriptions.payments(merchant, invoiceID);
+    expect(payment.status, where).toBe('refunded');
+    const refunds = (await world.book()).filter(({ operationId }) => operationId === `${invoiceID}.1.100`);
+    expect(refunds, where).toHaveLength(1);
+    if (death === undefined) break;
+    died.push(death);
+    expect(died.length, died.join(', ')).toBeLessThan(maxMoments);
+  }
+  for (const moment of ['after a commit', 'after rest_subscription', 'before refund', 'after end_refund'])
+    expect(passed).toContain(moment);
+  expect(await notFinal(world.service.database)).toEqual([]);
+  expect(await world.differences()).toEqual([]);
+});

@@ -1,0 +1,66 @@
+// The refunds that an end asks for. They start in the transaction that writes them down, so none is lost, and none starts twice.
+import type { Banks } from '../acquiring/banks.ts';
+import type { Instant } from '../clock.ts';
+import { refundableOf, startRefundOf } from '../payments/port.ts';
+import type { Database } from '../platform/database/database.ts';
+import { accept, refuse, type Outcome } from '../refusal.ts';
+import { invoicesToRefund, refundsOf, type Paid } from './domain/ends/refund.ts';
+import type { Subscription, SubscriptionFact } from './domain/subscription.ts';
+import type { StoredSubscription } from './store/subscriptions.ts';
+import { writeFacts, type WriteDeps } from './write-facts.ts';
+
+export type RefundDeps = WriteDeps & { readonly banks: Pick<Banks, 'takes'> };
+
+/** Refused while another refund of a payment is in progress: then it is not known what is left. */
+export async function refundAtEnd(
+  tx: Database,
+  stored: StoredSubscription,
+  now: Instant,
+  deps: RefundDeps,
+): Promise<Outcome<StoredSubscription, 'operationNotPermitted'> | 'versionConflict'> {
+  const { subscription } = stored;
+  const payments = await paymentsOf(tx, subscription);
+  if (payments.some(({ isRefunding }) => isRefunding)) return refuse('operationNotPermitted');
+  const facts = await startRefunds(tx, subscription, payments, now, deps);
+  if (facts === 'versionConflict') return facts;
+  const written = await writeFacts(tx, stored, facts, now, deps);
+  return written ? accept(written) : 'versionConflict';
+}
+
+async function paymentsOf(tx: Database, subscription: Subscription) {
+  const { partyId } = subscription.terms;
+  const payments: (Paid & { readonly isRefunding: boolean })[] = [];
+  for (const invoiceId of invoicesToRefund(subscription)) {
+    const payment = await refundableOf(tx, { partyId, invoiceId });
+    if (payment) payments.push(payment);
+  }
+  return payments;
+}
+
+async function startRefunds(
+  tx: Database,
+  subscription: Subscription,
+  payments: readonly Paid[],
+  now: Instant,
+  { merchants, banks }: RefundDeps,
+): Promise<readonly SubscriptionFact[] | 'versionConflict'> {
+  const { terms } = subscription;
+  const wanted = refundsOf(subscription, payments);
+  if (wanted.length === 0)
+    return [{ type: 'end_refund_refused', refusedFor: 'nothingToRefund', amountMinor: 0n }];
+  const shop = await merchants.trading(terms);
+  const reason = `Subscription ${terms.id} ended`;
+  const facts: SubscriptionFact[] = [];
+  for (const refund of wanted) {
+    const started = shop.ok
+      ? await startRefundOf({ db: tx, banks }, { ...refund, reason }, shop.value, now)
+      : shop;
+    if (started === 'versionConflict') return started;
+    facts.push(
+      started.ok
+        ? { type: 'end_refund_started', ...refund, refundId: started.value.id }
+        : { type: 'end_refund_refused', ...refund, refusedFor: started.refusal.code },
+    );
+  }
+  return facts;
+}
