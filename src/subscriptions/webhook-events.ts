@@ -26,7 +26,6 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   charge_postponed: 'SubscriptionChargePostponed',
   charge_failed: 'SubscriptionChargeFailed',
   try_requested: 'SubscriptionTryRequested',
-  try_consented: 'SubscriptionTryRequested',
   period_paid: 'SubscriptionPeriodPaid',
   period_closed: 'SubscriptionPeriodClosed',
   payment_taken_back: 'SubscriptionPaymentTakenBack',
@@ -67,7 +66,7 @@ export const subscriptionsTopic: Topic = {
   name: 'SubscriptionsTopic',
   payloadTopic: 'SubscriptionsTopic',
   aggregate: 'subscription',
-  eventTypes: [...new Set([...Object.values(eventTypes), trialEnding])],
+  eventTypes: [...Object.values(eventTypes), trialEnding],
   eventId: 'number',
   typesOf: (facts) => subscriptionFact.known(facts).flatMap((fact) => eventTypeOf(fact) ?? []),
   ownersOf: ([first]) => {
@@ -111,8 +110,6 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
     return { items: cartBody(fact.change.items), change: changePayload(fact.change) };
   if (fact.type === 'change_payment_taken_back')
     return { invoiceID: fact.invoiceId, amount: Number(fact.amountMinor) };
-  if (fact.type === 'try_consented' && fact.isChange)
-    return filled({ invoiceID: before?.change?.invoiceId, ...detailsOf(fact) });
   if (fact.type.startsWith('change_')) return changeDetailsOf(fact, before?.change);
   if (!('number' in fact)) return {};
   const known = after.open.find(({ number }) => number === fact.number);
@@ -163,11 +160,10 @@ function detailsOf(fact: SubscriptionFact) {
       const { declineClass, nextTryAt, givesUpAt } = fact;
       return { declineClass, ...defined({ nextTryAt, graceUntil: givesUpAt }) };
     }
-    case 'period_paid':
     case 'try_requested':
+      return { by: fact.isConsent ? 'newConsent' : fact.by };
+    case 'period_paid':
       return { by: fact.by };
-    case 'try_consented':
-      return { by: 'newConsent', nextTryAt: fact.at };
     case 'announcement_ended':
       return { announcement: fact.as };
     default:

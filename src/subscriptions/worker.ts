@@ -24,7 +24,12 @@ import { findChargedSeries } from './charged-series.ts';
 import { decideChangeChargeEnded, decideChangeEnded } from './domain/changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { checkFits } from './domain/dunning/dunning.ts';
-import { decideConsentRenewed, decideNewCard, waitingForPayer } from './domain/dunning/try-again.ts';
+import {
+  decideConsentRenewed,
+  decideNewCard,
+  waitingForPayer,
+  withChangeConsented,
+} from './domain/dunning/try-again.ts';
 import { decideFollow, retryOf } from './domain/dunning/policies.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
@@ -122,7 +127,8 @@ async function takeTurn(
     await restSubscription(db, stored, leasedUntil, until);
     return 'rest' as const;
   };
-  const next = nextAction(subscription);
+  const seen = await afterConsent(deps, stored, now);
+  const next = nextAction(seen.subscription);
   const isDue = next !== undefined && next.at <= now;
   const duty = isDue ? undefined : dutyDue(subscription, now);
   const heard = await heardOf(deps, stored, isDue || duty !== undefined, now);
@@ -134,14 +140,28 @@ async function takeTurn(
   if (heard.length > 0) return end((tx) => write(tx, stored, heard, now, deps));
   if (duty)
     return end(async (tx) => write(tx, stored, await dutyFacts(tx, stored, duty, now, deps), now, deps));
-  if (!isDue) return rest(wakeTimeOf(subscription, now));
+  if (!isDue) return rest(wakeTimeOf(seen.subscription, now));
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
   if (startsCharge(next) && (await deps.banks.holdsChargesOf(subscription.terms, now))) {
     deps.countCharge('postponed', 'held');
     return rest(laterBy(now, heldMs(subscription.terms.id)));
   }
-  return end((tx) => doNext(tx, stored, next, now, deps));
+  return end((tx) => doNext(tx, seen, next, now, deps));
+}
+
+/** With the charge of a change due again, if its payer has consented since it failed. */
+async function afterConsent(
+  { db, consents }: Pick<JobDeps, 'db' | 'consents'>,
+  stored: StoredSubscription,
+  now: Instant,
+): Promise<StoredSubscription> {
+  const { subscription } = stored;
+  if (!waitingForPayer(subscription)?.isChange) return stored;
+  const series = (await findChargedSeries(db, subscription, consents))?.series;
+  return series
+    ? { ...stored, subscription: withChangeConsented(subscription, series.consentedAt, now) }
+    : stored;
 }
 
 type Turn = Outcome<'again' | 'rest', 'subscriptionChargePending'> | 'versionConflict';
