@@ -128,6 +128,11 @@ describe('of a period that is unpaid', () => {
     expect(tries(hear(life, again))).toEqual([after, again]);
   });
 
+  test('is written in facts that older nodes read, with a member that they pass over', () => {
+    const facts = decideConsentRenewed(failed(payerPresent).subscription, after, after);
+    expect(facts).toEqual([{ type: 'try_requested', number: 1, by: 'newCard', isConsent: true }]);
+  });
+
   test('waits after two charges in 24 hours, and for a clock that is behind', () => {
     const second = at('02-04T13:00');
     const life = hear(failed(payerPresent, [payerPresent]), second);
