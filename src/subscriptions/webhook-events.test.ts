@@ -139,3 +139,17 @@ test('a charge that is announced adds no period before it is due, and its announ
   });
   expect(events.at(-1)).toMatchObject({ eventType: 'SubscriptionEndScheduled', by: 'merchant' });
 });
+
+test('who or what has asked for a try', () => {
+  const dates = { number: 1, kind: 'regular', startsOn: '2027-01-31', endsOn: '2027-02-28' } as const;
+  const times = { startsAt: at, endsAt: at, dueAt: at };
+  const money = { lines: [], amountMinor: 1_000n, creditMinor: 0n };
+  const events = eventsOf(
+    { type: 'period_created', period: { ...dates, ...times, ...money, invoiceId: 'I', outcome: 'open' } },
+    { type: 'try_requested', number: 1, by: 'merchant' },
+    { type: 'try_requested', number: 1, by: 'newCard' },
+    { type: 'try_requested', number: 1, by: 'newCard', isConsent: true },
+  );
+  const asked = events.filter(({ eventType }) => eventType === 'SubscriptionTryRequested');
+  expect(asked).toMatchObject([{ by: 'merchant' }, { by: 'newCard' }, { by: 'newConsent' }]);
+});

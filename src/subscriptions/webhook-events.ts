@@ -26,7 +26,6 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   charge_postponed: 'SubscriptionChargePostponed',
   charge_failed: 'SubscriptionChargeFailed',
   try_requested: 'SubscriptionTryRequested',
-  try_consented: 'SubscriptionTryRequested',
   period_paid: 'SubscriptionPeriodPaid',
   period_closed: 'SubscriptionPeriodClosed',
   payment_taken_back: 'SubscriptionPaymentTakenBack',
@@ -69,7 +68,7 @@ export const subscriptionsTopic: Topic = {
   name: 'SubscriptionsTopic',
   payloadTopic: 'SubscriptionsTopic',
   aggregate: 'subscription',
-  eventTypes: [...new Set([...Object.values(eventTypes), trialEnding])],
+  eventTypes: [...Object.values(eventTypes), trialEnding],
   eventId: 'number',
   typesOf: (facts) => subscriptionFact.known(facts).flatMap((fact) => eventTypeOf(fact) ?? []),
   ownersOf: ([first]) => {
@@ -113,8 +112,6 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
     return { items: cartBody(fact.change.items), change: changePayload(fact.change) };
   if (fact.type === 'change_payment_taken_back')
     return { invoiceID: fact.invoiceId, amount: Number(fact.amountMinor) };
-  if (fact.type === 'try_consented' && fact.isChange)
-    return filled({ invoiceID: before?.change?.invoiceId, ...detailsOf(fact) });
   if (fact.type === 'end_refund_started' || fact.type === 'end_refund_refused') return refundPayload(fact);
   if (fact.type.startsWith('change_')) return changeDetailsOf(fact, before?.change);
   if (!('number' in fact)) return {};
@@ -175,11 +172,10 @@ function detailsOf(fact: SubscriptionFact) {
       const { declineClass, nextTryAt, givesUpAt } = fact;
       return { declineClass, ...defined({ nextTryAt, graceUntil: givesUpAt }) };
     }
-    case 'period_paid':
     case 'try_requested':
+      return { by: fact.isConsent ? 'newConsent' : fact.by };
+    case 'period_paid':
       return { by: fact.by };
-    case 'try_consented':
-      return { by: 'newConsent', nextTryAt: fact.at };
     case 'announcement_ended':
       return { announcement: fact.as };
     default:

@@ -24,7 +24,12 @@ import { findChargedSeries } from './charged-series.ts';
 import { decideChangeChargeEnded, decideChangeEnded } from './domain/changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { checkFits } from './domain/dunning/dunning.ts';
-import { decideConsentRenewed, decideNewCard, waitingForPayer } from './domain/dunning/try-again.ts';
+import {
+  decideConsentRenewed,
+  decideNewCard,
+  waitingForPayer,
+  withChangeConsented,
+} from './domain/dunning/try-again.ts';
 import { decideFollow, retryOf } from './domain/dunning/policies.ts';
 import { instalmentOf } from './domain/schedule.ts';
 import {
@@ -133,7 +138,8 @@ async function takeTurn(
     if (leasedUntil !== undefined) await restSubscription(db, stored, leasedUntil, until);
     return 'rest' as const;
   };
-  const next = nextAction(subscription);
+  const seen = await afterConsent(deps, stored, now);
+  const next = nextAction(seen.subscription);
   const isDue = next !== undefined && next.at <= now;
   const duty = isDue ? undefined : dutyDue(subscription, now);
   const acts = (isDue && next.does !== 'refund') || duty !== undefined;
@@ -146,7 +152,7 @@ async function takeTurn(
   if (heard.length > 0) return end((tx) => write(tx, stored, heard, now, deps));
   if (duty)
     return end(async (tx) => write(tx, stored, await dutyFacts(tx, stored, duty, now, deps), now, deps));
-  if (!isDue) return rest(wakeTimeOf(subscription, now));
+  if (!isDue) return rest(wakeTimeOf(seen.subscription, now));
   // It locks the shop's money, so it shares its transaction with no other.
   if (next.does === 'refund')
     return end(
@@ -159,7 +165,21 @@ async function takeTurn(
     deps.countCharge('postponed', 'held');
     return rest(laterBy(now, heldMs(subscription.terms.id)));
   }
-  return end((tx) => doNext(tx, stored, next, now, deps));
+  return end((tx) => doNext(tx, seen, next, now, deps));
+}
+
+/** With the charge of a change due again, if its payer has consented since it failed. */
+async function afterConsent(
+  { db, consents }: Pick<JobDeps, 'db' | 'consents'>,
+  stored: StoredSubscription,
+  now: Instant,
+): Promise<StoredSubscription> {
+  const { subscription } = stored;
+  if (!waitingForPayer(subscription)?.isChange) return stored;
+  const series = (await findChargedSeries(db, subscription, consents))?.series;
+  return series
+    ? { ...stored, subscription: withChangeConsented(subscription, series.consentedAt, now) }
+    : stored;
 }
 
 /** `again`: another has written. Otherwise the row as this turn has left it. */

@@ -47,7 +47,7 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionChargeFailed:
     'The charge failed. `nextTryAt` is the next try, `graceUntil` the end of all tries. Without `nextTryAt`, only the payer or you can help.',
   SubscriptionTryRequested:
-    'The period is tried at once, because you asked for it (`by` is `merchant`) or the payer has saved another card (`newCard`). After a new consent of the payer (`newConsent`) it is tried at `nextTryAt`. With `invoiceID` instead of `period` that is a change.',
+    'The period is tried at once. `by` is `merchant` if you asked for it, `newCard` after another card, and `newConsent` after a new consent of the payer.',
   SubscriptionPeriodPaid: 'The period was paid, by a charge or by the payer.',
   SubscriptionPeriodClosed: 'The period is not tried any more, and its invoice was cancelled.',
   SubscriptionPaymentTakenBack:

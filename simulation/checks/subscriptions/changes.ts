@@ -90,22 +90,17 @@ export class Changes {
   charged(payment: string): void {
     const { pending } = this;
     if (!pending) return this.#wrong(`change payment ${payment} is of no change`);
-    if (pending.payment !== undefined)
+    if (pending.payment !== undefined && !pending.isOver)
       this.#wrong(`change ${pending.invoiceId} is charged by ${payment} again`);
     if (!payment.startsWith(`${pending.invoiceId}.`))
       this.#wrong(`change ${pending.invoiceId} is charged by ${payment}`);
-    this.pending = { ...pending, payment };
+    const { isOver: _, failed: __, ...change } = pending;
+    this.pending = { ...change, payment };
   }
 
   failed(why: string, at: string): void {
     if (this.pending?.payment === undefined) this.#wrong('a change fails that was not charged');
     if (this.pending) this.pending = { ...this.pending, isOver: true, failed: { at, class: why } };
-  }
-
-  triedAgain(): void {
-    if (!this.pending?.isOver) return this.#wrong('a change is tried again that has not failed');
-    const { payment: _, isOver: __, failed: ___, ...change } = this.pending;
-    this.pending = change;
   }
 
   dropped(): void {

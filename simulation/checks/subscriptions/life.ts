@@ -163,6 +163,7 @@ export class Life {
     period_created: (fact, at, together, before) => this.#created(fact, at, together, before),
     charge_started: (fact, at) => this.#charged(fact, at),
     charge_postponed: (fact, at, together) => {
+      if (fact['why'] === 'newConsent') return this.#consented(fact, at, String(fact['until']));
       const period = this.#tried(fact, fact['until'], together);
       if (fact['until'] === undefined && period?.failed) period.failed = { ...period.failed, at };
     },
@@ -174,8 +175,8 @@ export class Life {
         this.#cases.set(period.number, { firstFailedAt: at, policy: this.#policy });
       this.#endTries(period, fact['givesUpAt']);
     },
-    try_requested: (fact, at) => void this.#tried(fact, at, undefined),
-    try_consented: (fact, at) => this.#consented(fact, at),
+    try_requested: (fact, at) =>
+      fact['isConsent'] === true ? this.#consented(fact, at, at) : void this.#tried(fact, at, undefined),
     missed_period_charged: (fact, at) => {
       const period = this.#named(fact);
       this.#cases.delete(Number(fact['number']));
@@ -249,6 +250,8 @@ export class Life {
     change_charge_started: (fact, at) => {
       if (this.isParked || this.phase !== 'running')
         this.problems.push('a change is charged while it is not running');
+      const { isOver, failed, payableUntil = '' } = this.changes.pending ?? {};
+      if (isOver) this.#mayTry('the change', failed, { at, until: at, end: payableUntil });
       this.changes.charged(String(fact['paymentId']));
       this.lastMoneyAt = at;
     },
@@ -465,24 +468,29 @@ export class Life {
     this.periods.set(number, { ...rest, charging: payment });
   }
 
-  /** Only what waits for the payer, and has no time, gets one: within the time in which it is tried. */
-  #consented(fact: Fact, at: string): void {
-    const [until, number] = [String(fact['at']), Number(fact['number'])];
-    const what = fact['isChange'] === true ? `the change of period ${number}` : `period ${number}`;
+  /** Only what waits for the payer, and has no time, gets one. */
+  #consented(fact: Fact, at: string, until: string): void {
+    const period = this.#named(fact);
+    if (!period) return;
+    const { number, failed, charging, nextTryAt, endsTriesAt: end = '' } = period;
+    if (charging !== undefined || nextTryAt !== undefined)
+      this.problems.push(`period ${number} is tried in any case, and a consent starts a try`);
+    if (this.isParked || (this.phase !== 'running' && this.phase !== 'paused'))
+      this.problems.push(`period ${number} is not to be charged, and a consent starts a try`);
+    this.#mayTry(`period ${number}`, failed, { at, until, end });
+    this.#tried(fact, until, undefined);
+  }
+
+  /** Within the time in which it is tried. That the payer has consented is another check. */
+  #mayTry(
+    what: string,
+    failed: Told['failed'],
+    { at, until, end }: { readonly at: string; readonly until: string; readonly end: string },
+  ): void {
     const wrong = (problem: string) => this.problems.push(`${what} ${problem}, and a consent starts a try`);
-    if (this.isParked || (this.phase !== 'running' && this.phase !== 'paused')) wrong('is not to be charged');
-    if (until < at) wrong(`is to be tried at ${until}`);
-    const { pending } = this.changes;
-    const period = this.periods.get(number);
-    const ofChange = pending && { failed: pending.failed, end: pending.payableUntil };
-    const ofPeriod = period && { failed: period.failed, end: period.endsTriesAt };
-    const { failed, end = '' } = (fact['isChange'] === true ? ofChange : ofPeriod) ?? {};
     if (!failed || !healedByConsent.has(String(failed.class))) wrong(`waits for ${String(failed?.class)}`);
     if (until >= end) wrong(`is tried until ${end}`);
     this.consented.push({ what, failedAt: failed?.at ?? at, until });
-    if (fact['isChange'] === true) return this.changes.triedAgain();
-    if (period?.charging !== undefined || period?.nextTryAt !== undefined) wrong('is tried in any case');
-    this.#tried(fact, until, undefined);
   }
 
   /** The charge at the bank is over, unless another try is only wanted. When the next may be made is said, or none is. */

@@ -13,7 +13,6 @@ const eventOf: Readonly<Record<string, string>> = {
   charge_postponed: 'SubscriptionChargePostponed',
   charge_failed: 'SubscriptionChargeFailed',
   try_requested: 'SubscriptionTryRequested',
-  try_consented: 'SubscriptionTryRequested',
   period_paid: 'SubscriptionPeriodPaid',
   period_closed: 'SubscriptionPeriodClosed',
   payment_taken_back: 'SubscriptionPaymentTakenBack',

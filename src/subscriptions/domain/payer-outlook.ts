@@ -1,6 +1,6 @@
 // What each button of the payer's page would lead to, by the decisions that the button makes and those that follow.
 import { latest, laterBy, type Instant } from '../../clock.ts';
-import { decideConsentRenewed, decideNewCard } from './dunning/try-again.ts';
+import { decideNewCard, tryOnConsent } from './dunning/try-again.ts';
 import { decideForPayer, nextChargeOf, type NextCharge, type PayerAct, type PayerMay } from './payer-acts.ts';
 import { evolveAll, nextAction, type Subscription } from './subscription.ts';
 
@@ -68,7 +68,7 @@ function agreeOutlook(subscription: Subscription, now: Instant): TryOutlook | un
   if (phase === 'unpaid' && parkedFor === undefined && open[0]?.charging === undefined)
     return { waitsFor: 'payer' };
   // They agree later.
-  const [tried] = decideConsentRenewed(subscription, laterBy(now, 1), now);
+  const tried = tryOnConsent(subscription, laterBy(now, 1), now);
   if (!tried) return undefined;
   return tried.at > laterBy(now, 1) ? { at: tried.at } : {};
 }

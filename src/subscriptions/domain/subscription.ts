@@ -249,14 +249,12 @@ export type SubscriptionFact =
       /** Refused before it was sent: it counts for no guard. */
       readonly isUnsent?: true;
     }
-  | { readonly type: 'try_requested'; readonly number: number; readonly by: 'newCard' | 'merchant' }
-  /** The payer has consented again to what failed, so it has one try. */
   | {
-      readonly type: 'try_consented';
+      readonly type: 'try_requested';
       readonly number: number;
-      readonly at: Instant;
-      /** Not the period is tried, but the change that waits in it. */
-      readonly isChange?: true;
+      readonly by: 'newCard' | 'merchant';
+      /** Not another card, but a new consent. Older nodes know no other value of `by`. */
+      readonly isConsent?: true;
     }
   | {
       readonly type: 'period_paid';
@@ -323,7 +321,6 @@ const whileRunning = {
   charge_postponed: 'running',
   charge_failed: 'running',
   try_requested: 'running',
-  try_consented: 'running',
   period_paid: 'running',
   period_closed: 'running',
   payment_taken_back: 'running',
@@ -363,7 +360,6 @@ export const subscriptionLifecycle = {
     charge_postponed: 'paused',
     charge_failed: 'paused',
     try_requested: 'paused',
-    try_consented: 'paused',
     period_paid: 'paused',
     period_closed: 'paused',
     payment_taken_back: 'paused',
@@ -885,8 +881,6 @@ function afterPeriodFact(
       return afterFailure(before, fact, now);
     case 'try_requested':
       return withOpen(before, fact.number, (period) => ({ ...period, nextTryAt: now, isWished: true }));
-    case 'try_consented':
-      return afterConsent(before, fact);
     case 'period_paid':
       return {
         ...afterPayment(before, fact.number),
@@ -898,16 +892,6 @@ function afterPeriodFact(
     case 'payment_taken_back':
       return afterLoss(before, fact);
   }
-}
-
-function afterConsent(
-  before: Subscription,
-  { number, at, isChange }: SubscriptionFact & { type: 'try_consented' },
-): Subscription {
-  const { change } = before;
-  if (!isChange) return withOpen(before, number, (period) => ({ ...period, nextTryAt: at, isWished: true }));
-  if (!change) throw new Error('Fact try_consented came without a change.');
-  return { ...before, change: { ...change, tryAt: at } };
 }
 
 function afterMissed(

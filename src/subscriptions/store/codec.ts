@@ -346,8 +346,11 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
     givesUpAt: optional(instant),
     isUnsent: optional(oneOf(true)),
   },
-  try_requested: { number: wholeNumber, by: oneOf('newCard', 'merchant') },
-  try_consented: { number: wholeNumber, at: instant, isChange: optional(oneOf(true)) },
+  try_requested: {
+    number: wholeNumber,
+    by: oneOf('newCard', 'merchant'),
+    isConsent: optional(oneOf(true)),
+  },
   period_paid: {
     number: wholeNumber,
     by: oneOf('charge', 'payer', 'elsewhere'),

@@ -20,7 +20,10 @@ import {
   decideUncancel,
   decideZone,
 } from '../../../src/subscriptions/domain/commands.ts';
-import { decideConsentRenewed } from '../../../src/subscriptions/domain/dunning/try-again.ts';
+import {
+  decideConsentRenewed,
+  withChangeConsented,
+} from '../../../src/subscriptions/domain/dunning/try-again.ts';
 import {
   nextAction,
   type Subscription,
@@ -161,8 +164,10 @@ function perform(life: Life, act: Act): void {
   const facts = factsOf(subscription, act, now);
   if (act.does === 'priceNow' && facts.some(({ type }) => type === 'change_started'))
     life.answerToChange = act.answer === 'atBank' ? undefined : endingOf(act.answer, now);
-  if (facts.some((fact) => fact.type === 'try_consented' && fact.isChange))
-    life.answerToChange = { outcome: 'captured' };
+  if (act.does === 'consent') {
+    life.subscription = withChangeConsented(subscription, now, now);
+    if (life.subscription !== subscription) life.answerToChange = { outcome: 'captured' };
+  }
   life.take(facts, now);
   const isOver = life.subscription.phase === 'ended';
   if (isOver || ['newCard', 'consent', 'priceNow'].includes(act.does)) wakeAt(life, now);

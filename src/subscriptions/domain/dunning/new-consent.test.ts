@@ -8,7 +8,7 @@ import type { ChargeEnding } from '../charge-outcome.ts';
 import { decideCancel, decideCharge, decidePause, decideResume } from '../commands.ts';
 import type { OpenPeriod, Subscription, SubscriptionTerms } from '../subscription.ts';
 import { usualPolicy, type DunningPolicy } from './dunning.ts';
-import { decideConsentRenewed } from './try-again.ts';
+import { decideConsentRenewed, withChangeConsented } from './try-again.ts';
 
 const at = (text: string) => `2027-${text}:00.000000Z` as Instant;
 const start = at('02-04T12:00');
@@ -54,6 +54,7 @@ function failed(first: Failure, later: readonly Failure[] = [], more: Partial<Su
 
 /** The job looks, and sees the consent that is in force. */
 function hear(life: Life, consentedAt: Instant, now = consentedAt): Life {
+  life.subscription = withChangeConsented(life.subscription, consentedAt, now);
   life.take(decideConsentRenewed(life.subscription, consentedAt, now), now);
   return life.wakeAt(now);
 }
@@ -127,11 +128,16 @@ describe('of a period that is unpaid', () => {
     expect(tries(hear(life, again))).toEqual([after, again]);
   });
 
+  test('is written in facts that older nodes read, with a member that they pass over', () => {
+    const facts = decideConsentRenewed(failed(payerPresent).subscription, after, after);
+    expect(facts).toEqual([{ type: 'try_requested', number: 1, by: 'newCard', isConsent: true }]);
+  });
+
   test('waits after two charges in 24 hours, and for a clock that is behind', () => {
     const second = at('02-04T13:00');
     const life = hear(failed(payerPresent, [payerPresent]), second);
     const third = at('02-04T14:00');
-    const next = { type: 'try_consented', number: 1, at: at('02-05T12:00') };
+    const next = { type: 'charge_postponed', number: 1, why: 'newConsent', until: at('02-05T12:00') };
     expect(decideConsentRenewed(life.subscription, third, third)).toEqual([next]);
     expect(tries(hear(life, third))).toEqual([second]);
     expect(tries(life.until(at('02-06T00:00')))).toEqual([second, at('02-05T12:00')]);
@@ -248,7 +254,7 @@ describe('of a change that is not paid', () => {
 
   test('waits for the end of a pause, and of a stop of charging', () => {
     const paused = pause(withChange(payerPresent), at('02-10T12:10'));
-    expect(decideConsentRenewed(paused.subscription, soon, soon)).toEqual([]);
+    expect(withChangeConsented(paused.subscription, soon, soon)).toBe(paused.subscription);
     const later = at('02-11T12:00');
     const resumed = decideResume(paused.subscription, { invoiceId: 'resumed' }, later);
     paused.take(resumed.ok ? resumed.value : [], later);
@@ -257,7 +263,7 @@ describe('of a change that is not paid', () => {
       ...subscription,
       parkedFor: 'moreThanTwoChargesADay',
     }));
-    expect(decideConsentRenewed(parked.subscription, soon, soon)).toEqual([]);
+    expect(withChangeConsented(parked.subscription, soon, soon)).toBe(parked.subscription);
   });
 
   test('is not tried while its charge is at the bank, or when it is over', () => {
@@ -266,7 +272,7 @@ describe('of a change that is not paid', () => {
       ...subscription,
       ...(change ? { change: { ...change, charging: 'I.2' } } : {}),
     }));
-    expect(decideConsentRenewed(charging.subscription, soon, soon)).toEqual([]);
+    expect(withChangeConsented(charging.subscription, soon, soon)).toBe(charging.subscription);
     const over = withChange(payerPresent);
     over.take(decideChangeEnded(over.subscription, 'I', false), at('02-10T12:10'));
     expect(tried(hear(over, soon))).toEqual([]);

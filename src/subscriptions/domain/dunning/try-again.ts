@@ -28,19 +28,39 @@ export function decideNewCard(subscription: Subscription, bindingId: string, now
   return wished.ok ? wished.value : [];
 }
 
-/** The payer has consented again since the last failure: what waits for the payer has one try, as soon as the last guard allows it. */
-export function decideConsentRenewed(
+/** The payer has consented again since the last failure: an unpaid period has one try, as soon as the last guard allows it. */
+export function decideConsentRenewed(subscription: Subscription, consentedAt: Instant, now: Instant): Facts {
+  const { number, at, isChange } = tryOnConsent(subscription, consentedAt, now) ?? {};
+  if (number === undefined || at === undefined || isChange) return [];
+  return at > now
+    ? [{ type: 'charge_postponed', number, why: 'newConsent', until: at }]
+    : [{ type: 'try_requested', number, by: 'newCard', isConsent: true }];
+}
+
+/** The same of a change: its charge is due again. No fact says that, because older nodes would know none. */
+export function withChangeConsented(
   subscription: Subscription,
   consentedAt: Instant,
   now: Instant,
-): readonly (SubscriptionFact & { readonly type: 'try_consented' })[] {
+): Subscription {
+  const { change } = subscription;
+  const { at: tryAt, isChange } = tryOnConsent(subscription, consentedAt, now) ?? {};
+  return change && tryAt !== undefined && isChange
+    ? { ...subscription, change: { ...change, tryAt } }
+    : subscription;
+}
+
+/** What a consent of that time would start. */
+export function tryOnConsent(
+  subscription: Subscription,
+  consentedAt: Instant,
+  now: Instant,
+): { readonly number: number; readonly at: Instant; readonly isChange?: true } | undefined {
   const waiting = waitingForPayer(subscription);
-  if (!waiting) return [];
+  if (!waiting) return undefined;
   const { number, failedAt, over, isChange } = waiting;
   const at = latest(latest(now, consentedAt), mayChargeFrom(subscription));
-  return consentedAt > failedAt && at < over
-    ? [{ type: 'try_consented', number, at, ...defined({ isChange }) }]
-    : [];
+  return consentedAt > failedAt && at < over ? { number, at, ...defined({ isChange }) } : undefined;
 }
 
 type Waiting = {
