@@ -82,9 +82,9 @@ const spreadAfterHoldMs = 10 * 60_000;
 
 export async function runSubscriptionJob(
   deps: SubscriptionJobDeps,
-  { key: [id = ''], clock, leasedUntil }: LeasedJob,
+  { key: [id = ''], clock, leasedUntil, ...job }: LeasedJob,
 ): Promise<void> {
-  const charges = slotOfCharges(deps.runToEnd);
+  const charges = slotOfCharges(deps.runToEnd, job);
   for (let turn = 0; turn < maxTurns; turn++) {
     const stored = await loadSubscription(deps.db, id);
     if (!stored) return;
@@ -95,14 +95,17 @@ export async function runSubscriptionJob(
 }
 
 /** What falls due at once reaches the bank as fast as it answers. Otherwise payers who are present would wait behind all of it. */
-function slotOfCharges(runToEnd: SubscriptionJobDeps['runToEnd']) {
+export function slotOfCharges(
+  runToEnd: SubscriptionJobDeps['runToEnd'],
+  { movesClock }: Pick<LeasedJob, 'movesClock'>,
+) {
   let running: Promise<void> | undefined;
   const run: StartCharge = (...charge) => void (running = runToEnd(...charge));
   return {
     run,
     /** The bank has been asked about what was begun, or takes long. */
     async asked(): Promise<void> {
-      if (!running) return;
+      if (!running || movesClock) return;
       let timer: NodeJS.Timeout | undefined;
       const long = new Promise<void>((resolve) => (timer = setTimeout(resolve, slotForChargeMs)));
       await Promise.race([running, long]);

@@ -43,7 +43,11 @@ async function finish(id: string): Promise<void> {
 }
 
 function node(
-  step: (id: string, now: Instant, leaseMoved: LeasedJob['leaseMoved']) => Promise<void> = finish,
+  step: (
+    id: string,
+    now: Instant,
+    job: Pick<LeasedJob, 'leaseMoved' | 'movesClock'>,
+  ) => Promise<void> = finish,
   limit: { maxConcurrency?: number; writtenTogether?: number } = {},
 ): TaskRunner {
   const jobs = openJobRunner({
@@ -53,7 +57,7 @@ function node(
     handlers: {
       task: {
         keys: ['task_id'],
-        step: ({ key: [id = ''], clock: own, leaseMoved }) => step(id, own.now(), leaseMoved),
+        step: ({ key: [id = ''], clock: own, ...job }) => step(id, own.now(), job),
         ...limit,
       },
     },
@@ -183,7 +187,7 @@ describe('a due job', () => {
   test('that has moved its lease is stuck as well, unless another run has moved it since', async () => {
     const later = laterBy(clock.now(), 2 * minute);
     const failing = (inRow: Instant) =>
-      node(async (_id, _now, leaseMoved) => {
+      node(async (_id, _now, { leaseMoved }) => {
         await sql('update task set wake_at = $1', [inRow]);
         leaseMoved(later);
         throw new Error('the disk is full');
@@ -498,6 +502,19 @@ describe("moving a party's clock", () => {
     open();
     await moved;
     expect(seen).toEqual(['first', 'second']);
+  });
+
+  test('says so to each step, which so need not wait for what it starts', async () => {
+    const moved: boolean[] = [];
+    const jobs = node((id, _now, { movesClock }) => {
+      moved.push(movesClock);
+      return finish(id);
+    });
+    await addTask('at once', clock.now());
+    await poll(jobs);
+    await addTask('on the way', laterBy(clock.now(), minute));
+    await jobs.advance('P', laterBy(clock.now(), 5 * minute));
+    expect(moved).toEqual([false, true]);
   });
 
   test('measures a lease on the party’s own time', async () => {

@@ -22,6 +22,8 @@ export type LeasedJob<Row = never> = Job<Row> & {
   readonly leasedUntil: Instant;
   /** A step that has moved its row's lease says so: only the run that has the lease can mark its job as stuck. */
   readonly leaseMoved: (until: Instant) => void;
+  /** A test clock is moved, and stands still until all that this step starts has ended. Rows claimed with it wait for the step. */
+  readonly movesClock: boolean;
 };
 
 export type JobHandler<Row = never> = {
@@ -49,7 +51,10 @@ export class NoPlaceNow extends Error {
 }
 
 /** A claim of this node. */
-type Claim = Pick<ClaimedRow, 'key' | 'attempts' | 'leased_until'> & { readonly now: Instant };
+type Claim = Pick<ClaimedRow, 'key' | 'attempts' | 'leased_until'> & {
+  readonly now: Instant;
+  readonly movesClock?: boolean;
+};
 
 export type JobOutcome = 'done' | 'failed' | 'stuck' | 'put back';
 
@@ -80,10 +85,10 @@ export function openJobTable(name: string, handler: JobHandler, deps: JobTableDe
   const table = { ...deps, name, sql };
   const slots = openSlots(slotsOf(handler), loop, requestPoll);
 
-  function runClaimed({ key, attempts, offset_ms, due_at, leased_until }: ClaimedRow): Promise<void> {
+  function runClaimed({ offset_ms, due_at, ...claimed }: ClaimedRow & Pick<Claim, 'movesClock'>) {
     // Never before the moment it was due for: another node's clock may be ahead.
     const now = latest(laterBy(clock.now(), Number(offset_ms)), due_at);
-    return runStep(table, step, { key, attempts, now, leased_until });
+    return runStep(table, step, { ...claimed, now });
   }
 
   return {
@@ -169,12 +174,12 @@ function openSlots(
 type Table = JobTableDeps & Pick<JobTable, 'name' | 'sql'>;
 
 async function runStep(table: Table, step: JobHandler['step'], claim: Claim): Promise<void> {
-  const { key, attempts, now, leased_until: leasedUntil } = claim;
+  const { key, attempts, now, leased_until: leasedUntil, movesClock = false } = claim;
   const clock = runningFrom(now, table.clock);
   const lease = { until: leasedUntil };
   const leaseMoved = (until: Instant) => void (lease.until = until);
   try {
-    await step({ key, clock, attempt: attempts, leasedUntil, leaseMoved });
+    await step({ key, clock, attempt: attempts, leasedUntil, leaseMoved, movesClock });
     table.countJobRun(table.name, 'done');
   } catch (error) {
     if (error instanceof NoPlaceNow) await putBack(table, claim, error, clock.now());
