@@ -22,10 +22,10 @@ async function isFreeAfter(asked: Promise<void>, ...waitsMs: readonly number[]):
 }
 
 test('a slot is taken until the bank was asked, and for five seconds if that is slow', async () => {
-  const quick = slotOfCharges(() => Promise.resolve(), {});
+  const quick = slotOfCharges(() => Promise.resolve(), { movesClock: false });
   quick.run('payment', ['I', '1'], now);
   expect(await isFreeAfter(quick.asked(), 0)).toEqual([true]);
-  const slow = slotOfCharges(endless, {});
+  const slow = slotOfCharges(endless, { movesClock: false });
   slow.run('payment', ['I', '1'], now);
   expect(await isFreeAfter(slow.asked(), 4_999, 1)).toEqual([false, true]);
 });

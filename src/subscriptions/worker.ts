@@ -109,7 +109,7 @@ export async function runSubscriptionJob(
 /** What falls due at once reaches the bank as fast as it answers. Otherwise payers who are present would wait behind all of it. */
 export function slotOfCharges(
   runToEnd: SubscriptionJobDeps['runToEnd'],
-  { movesClock = false }: Pick<LeasedJob, 'movesClock'>,
+  { movesClock }: Pick<LeasedJob, 'movesClock'>,
 ) {
   let running: Promise<void> | undefined;
   const run: StartCharge = (...charge) => void (running = runToEnd(...charge));

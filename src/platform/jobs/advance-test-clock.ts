@@ -63,7 +63,7 @@ async function runDue(
     const rows = await db.run(sql.claimOfParty, lease);
     const waiting = rows.values();
     const runWaiting = async () => {
-      for (const row of waiting) await runClaimed(row, { movesClock: true });
+      for (const row of waiting) await runClaimed({ ...row, movesClock: true });
     };
     await Promise.all(Array.from({ length: stepsAtOnce }, runWaiting));
     if (rows.length < claimedAtOnce || loop.isStopping()) return;

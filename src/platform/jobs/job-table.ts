@@ -1,6 +1,5 @@
 // The jobs of one table: claimed for free slots, run, and after a failure retried later or stuck.
 import { latest, laterBy, runningFrom, type Clock, type Instant } from '../../clock.ts';
-import { defined } from '../../defined.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import { dueStatements, onlyGroup, type ClaimedRow } from './job-claims.ts';
@@ -24,7 +23,7 @@ export type LeasedJob<Row = never> = Job<Row> & {
   /** A step that has moved its row's lease says so: only the run that has the lease can mark its job as stuck. */
   readonly leaseMoved: (until: Instant) => void;
   /** A test clock is moved, and stands still until all that this step starts has ended. Rows claimed with it wait for the step. */
-  readonly movesClock?: boolean;
+  readonly movesClock: boolean;
 };
 
 export type JobHandler<Row = never> = {
@@ -86,13 +85,10 @@ export function openJobTable(name: string, handler: JobHandler, deps: JobTableDe
   const table = { ...deps, name, sql };
   const slots = openSlots(slotsOf(handler), loop, requestPoll);
 
-  function runClaimed(
-    { key, attempts, offset_ms, due_at, leased_until }: ClaimedRow,
-    { movesClock }: Pick<LeasedJob, 'movesClock'> = {},
-  ): Promise<void> {
+  function runClaimed({ offset_ms, due_at, ...claimed }: ClaimedRow & Pick<Claim, 'movesClock'>) {
     // Never before the moment it was due for: another node's clock may be ahead.
     const now = latest(laterBy(clock.now(), Number(offset_ms)), due_at);
-    return runStep(table, step, { key, attempts, now, leased_until, ...defined({ movesClock }) });
+    return runStep(table, step, { ...claimed, now });
   }
 
   return {
