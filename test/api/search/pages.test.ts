@@ -183,12 +183,6 @@ describe('the plan', () => {
     expect(plan).not.toContain('Seq Scan');
   });
 
-  test('of invoices by the card of a payment looks up the payments of each invoice', async () => {
-    const plan = await planOf(invoiceSearches.time);
-    expect(plan).toMatch(/SubPlan[^\n]*\n[^\n]*search_payment_pkey on search_payment/);
-    expect(plan).not.toContain('hashed SubPlan');
-  });
-
   test.each(refundSearchKeys)('of refunds by %s is by its index, also to count them', async (key) => {
     for (const searched of [refundSearches[key], refundCounts[key]]) {
       const plan = await planOf(searched);
