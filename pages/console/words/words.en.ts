@@ -285,7 +285,7 @@ export const english = {
   jobs: {
     lead: 'Jobs that have failed 15 times in a row and wait for an operator. Retry one with “mandate jobs retry”.',
     empty: 'No job is stuck.',
-    emptyHelp: 'A job that fails is retried by itself. It appears here if it needs you.',
+    emptyHelp: 'A job that fails is retried automatically. It appears here if it needs you.',
     failing: 'Jobs that fail and are retried',
     noFailing: 'No job is failing.',
     kind: 'Kind',

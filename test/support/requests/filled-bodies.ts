@@ -1,4 +1,4 @@
-// Responses with every member that a schema declares, so that a new member is in them by itself.
+// Responses with every member that a schema declares, so that a new member joins them at once.
 
 type Schema = {
   readonly type?: string;
