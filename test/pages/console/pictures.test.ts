@@ -88,11 +88,11 @@ describeInBrowser('the pictures of the console', () => {
   });
 
   test.each([
-    ['charged-twice', () => '/payments?q=ada@example.com', 'tbody', 520],
-    ['declined', () => `/payments/${paths.declined}/1`, '.why-box', 560],
-    ['refund', () => `/payments/${paths.refunded}/1`, '.timeline', 520],
-    ['payout', () => `/payouts/${paths.payout}`, '[data-kind=nextAttempt]', 740],
-    ['webhook', () => `/payments/${paths.refunded}/1`, '[data-kind=webhook]', 440],
+    ['charged-twice', (): string => '/payments?q=ada@example.com', 'tbody', 520],
+    ['declined', (): string => `/payments/${paths.declined}/1`, '.why-box', 560],
+    ['refund', (): string => `/payments/${paths.refunded}/1`, '.timeline', 520],
+    ['payout', (): string => `/payouts/${paths.payout}`, '[data-kind=nextAttempt]', 740],
+    ['webhook', (): string => `/payments/${paths.refunded}/1`, '[data-kind=webhook]', 440],
   ] as const)('show the answer to a question: %s', async (name, path, shown, height) => {
     const page = await world.open(`${world.address}/console${path()}`);
     await page.locator(shown).first().waitFor();
