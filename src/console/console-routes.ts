@@ -149,11 +149,8 @@ function addSession<Deps extends { readonly db: Database }, PrepareDeps>(
   routes: FastifyInstance,
   ports: ConsolePorts<Deps, PrepareDeps>,
 ): void {
-  const {
-    sessions,
-    pipelines: { en: pipeline },
-    merchants,
-  } = ports;
+  const { sessions, pipelines, merchants } = ports;
+  const pipeline = pipelines.en;
   const mode = modeName(pipeline.livemode);
 
   // A link is opened by a click, which sends a POST: what fetches the address for a preview does not use it up.

@@ -7,7 +7,7 @@ import { insertShop } from '../../../src/merchants/store/parties.ts';
 import { describeInBrowser } from '../../support/processes/browser.ts';
 import { makeWebhook } from '../../support/receivers/webhooks.ts';
 import { startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/checkout-world.ts';
-import { unknownPayout } from '../../support/worlds/unknown-payout.ts';
+import { unknownPayout } from '../../support/requests/unknown-payout.ts';
 import { recurringWorld } from '../../support/worlds/recurring.ts';
 import { narrowPhone, obstacles } from '../accessibility/obstacles.ts';
 

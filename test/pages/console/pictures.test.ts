@@ -1,4 +1,4 @@
-// Takes the pictures of docs/console.md: PICTURES=docs/images npx vitest run test/pages/console/pictures.test.ts
+// Takes the pictures of docs/console.md: PICTURES=docs/images/console npx vitest run test/pages/console/pictures.test.ts
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../../support/processes/browser.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
 import { makeWebhook } from '../../support/receivers/webhooks.ts';
-import { unknownPayout } from '../../support/worlds/unknown-payout.ts';
+import { unknownPayout } from '../../support/requests/unknown-payout.ts';
 import { startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/checkout-world.ts';
 
 /** Without it they are drawn and thrown away, so that this file still works when they are wanted. */
@@ -84,17 +84,15 @@ describeInBrowser('the pictures of the console', () => {
     const page = await world.open(`${world.address}/console/today?days=7`);
     await page.getByRole('heading', { name: 'Approval rate' }).waitFor();
     for (const [ending, look] of Object.entries(looks))
-      expect(await take(page, `console-today-${screen}${ending}.webp`, { ...size, look })).toBeGreaterThan(
-        8_000,
-      );
+      expect(await take(page, `today-${screen}${ending}.webp`, { ...size, look })).toBeGreaterThan(8_000);
   });
 
   test.each([
     ['charged-twice', (): string => '/payments?q=ada@example.com', 'tbody', 520],
-    ['declined', () => `/payments/${paths.declined}/1`, '.why-box', 560],
-    ['refund', () => `/payments/${paths.refunded}/1`, '.timeline', 520],
-    ['payout', () => `/payouts/${paths.payout}`, '[data-kind=nextAttempt]', 740],
-    ['webhook', () => `/payments/${paths.refunded}/1`, '[data-kind=webhook]', 440],
+    ['declined', (): string => `/payments/${paths.declined}/1`, '.why-box', 560],
+    ['refund', (): string => `/payments/${paths.refunded}/1`, '.timeline', 520],
+    ['payout', (): string => `/payouts/${paths.payout}`, '[data-kind=nextAttempt]', 740],
+    ['webhook', (): string => `/payments/${paths.refunded}/1`, '[data-kind=webhook]', 440],
   ] as const)('show the answer to a question: %s', async (name, path, shown, height) => {
     const page = await world.open(`${world.address}/console${path()}`);
     await page.locator(shown).first().waitFor();
@@ -102,7 +100,7 @@ describeInBrowser('the pictures of the console', () => {
     await page.setViewportSize({ width: 1_000, height });
     if (height === 440)
       await page.evaluate(`document.querySelector('${shown}').scrollIntoView({ block: 'center' })`);
-    const bytes = await take(page, `console-${name}.webp`, { width: 1_000, height, look: 'light' });
+    const bytes = await take(page, `${name}.webp`, { width: 1_000, height, look: 'light' });
     expect(bytes).toBeGreaterThan(5_000);
   });
 });

@@ -1,5 +1,5 @@
 // A payout whose outcome the bank never knows.
-import type { CheckoutWorld } from './checkout-world.ts';
+import type { CheckoutWorld } from '../worlds/checkout-world.ts';
 
 const amount = 99_916;
 
