@@ -330,13 +330,16 @@ export class Life {
       wrong(`starts at ${startsAt}, and not at ${new Date(start).toISOString()}`);
     if (Date.parse(endsAt) !== Math.max(start, startOfDate(zone, endsOn))) wrong(`ends at ${endsAt}`);
     if (latest && latest.endsOn !== startsOn) wrong(`leaves a hole after ${latest.endsOn}`);
-    if (dueAt === (pauseEndedAt ?? startsAt) || (!latest && dueAt === this.startedAt)) return;
+    if (!latest && dueAt === this.startedAt) return;
     const { from, until } = this.terms.schedule.chargeAt;
     const [date, time] = [dateIn(zone, Date.parse(dueAt)), timeIn(zone, Date.parse(dueAt))];
-    if (date !== startsOn || time < from || time >= until || dueAt < startsAt) wrong(`is due at ${dueAt}`);
+    const chargedFrom = pauseEndedAt ?? startsAt;
+    const isEarly = dueAt < chargedFrom || date < startsOn || (date === startsOn && time < from);
+    const isInHours = date === startsOn && time < until;
+    if (isEarly || !(isInHours || dueAt === chargedFrom)) wrong(`is due at ${dueAt}`);
   }
 
-  /** At a pause what has started is asked for, or missed. Otherwise what is due. */
+  /** What has started is asked for, or missed, when a pause begins in it or ends in it. Otherwise what is due. */
   #mayBeDue(
     period: Period,
     at: string,
@@ -345,7 +348,7 @@ export class Life {
   ): void {
     const isPausing = together.some(({ type }) => type === 'subscription_paused');
     const continues = together.some(({ type }) => type === 'subscription_resumed');
-    const since = isPausing ? period.startsAt : period.dueAt;
+    const since = isPausing || rest ? period.startsAt : period.dueAt;
     if (since > at) wrong(`comes at ${at}, and is due at ${since}`);
     if (this.phase !== 'running' && !continues)
       wrong(`is ${period.outcome} while the subscription is ${this.phase}`);

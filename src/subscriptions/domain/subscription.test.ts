@@ -621,6 +621,15 @@ describe('a pause', () => {
     ).toEqual([1_000n, 758n, 1_000n]);
   });
 
+  test('that ends before the hours of charges asks for the rest at once, and charges it in them', () => {
+    const life = new Life(terms).until(at('2027-02-10T00:00'));
+    pause(life, at('2027-02-27T00:00'), at('2027-02-28T01:00'));
+    life.until(at('2027-02-28T05:59'));
+    expect([life.outcomes(), life.charges.length]).toEqual([['1 paid', '2 open'], 1]);
+    life.until(at('2027-03-01T00:00'));
+    expect([life.outcomes()[1], datesOf(life)[1]]).toEqual(['2 paid', '2027-02-28T06:00']);
+  });
+
   test('of twenty years is made up for in steps, and one invoice', () => {
     const weekly = scheduled({ every: { count: 1, unit: 'W' } });
     const life = new Life({ ...weekly, dunning: { ...policy, windowDays: 4 } });

@@ -1,6 +1,7 @@
 // The simulation's check of subscriptions finds nothing in the logs of random lives, and each mistake that is planted in one.
 import { expect, test } from 'vitest';
 import type { Fact } from '../../../simulation/checks/rows.ts';
+import { dayOf, hour, startOf } from '../calendar.ts';
 import { keptOf, problemsOf, type Kept } from './logs.ts';
 import { planFrom } from './plan.ts';
 
@@ -13,6 +14,33 @@ test(`nothing is found in ${lives} lives`, () => {
     expect(problemsOf(keptOf(plan)), JSON.stringify(plan)).toEqual([]);
   }
 });
+
+/** A pause over the start of the second period ends at one at night. The hours of charges begin at six. */
+const resumedAtNight = (() => {
+  const midnight = startOf('UTC', dayOf('2027-02-28'));
+  return keptOf({
+    seed: 1,
+    zone: 'UTC',
+    interval: { months: 1 },
+    startsAt: startOf('UTC', dayOf('2027-01-28')) + 12 * hour,
+    trialDays: 0,
+    price: 1_000,
+    catchUp: 'current',
+    tries: [1],
+    windowDays: 3,
+    classes: {},
+    finally: 'pause',
+    stack: false,
+    answers: [],
+    acts: [
+      { at: midnight - 5 * hour, does: 'pause', forgives: false },
+      { at: midnight + hour, does: 'resume' },
+    ],
+    outages: [],
+    lateBy: 0,
+    endsAt: midnight + 20 * hour,
+  });
+})();
 
 const changed = (kept: Kept, change: (fact: Fact) => Fact | Fact[]): Kept => ({
   ...kept,
@@ -40,6 +68,26 @@ const withChange =
       const made = fact['change'] as { chargeMinor: number; creditMinor: number } | undefined;
       return made && made.chargeMinor > 0 ? { ...fact, change: { ...made, ...change(made) } } : fact;
     });
+
+test('a period that a pause ends in has its row at once, and its charge at the hours agreed', () => {
+  const created = resumedAtNight.facts.findIndex((facts) =>
+    facts.some((fact) => fact.type === 'period_created' && periodOf(fact).number === 2),
+  );
+  expect(resumedAtNight.times[created]).toBe('2027-02-28T01:00:00.000000Z');
+  expect(problemsOf(resumedAtNight)).toEqual([]);
+  const atOnce = withPeriod(({ number }) => (number === 2 ? { dueAt: '2027-02-28T01:00:00.000000Z' } : {}))(
+    resumedAtNight,
+  );
+  expect(problemsOf(atOnce)).toEqual(['period 2 is due at 2027-02-28T01:00:00.000000Z']);
+  const charged = changed(resumedAtNight, (fact) =>
+    fact.type === 'subscription_resumed'
+      ? [fact, { type: 'charge_started', number: 2, paymentId: 'resumed.1' }]
+      : fact,
+  );
+  expect(problemsOf(charged).join('\n')).toMatch(
+    /period 2 is charged at 2027-02-28T01.*, and its next try is 2027-02-28T08/,
+  );
+});
 
 const some = Array.from({ length: 30 }, (_, life) => keptOf(planFrom(firstLife + life)));
 
