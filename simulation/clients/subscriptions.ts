@@ -1,6 +1,7 @@
 // A merchant who sells subscriptions to customers with a saved card. Cards fail in their own ways, payers pay what is open, and the test
 // clock moves from period to period.
 import { withoutCredit } from '../checks/subscriptions/changes.ts';
+import { eventNames } from '../checks/subscriptions/told.ts';
 import type { Chance } from '../world/chance.ts';
 import { silentAbout } from '../world/servers/bank.ts';
 import { enteredCard } from './shop.ts';
@@ -103,40 +104,6 @@ type Subscription = {
 };
 
 const topic = 'SubscriptionsTopic';
-const eventTypes = [
-  'SubscriptionCreated',
-  'SubscriptionStarted',
-  'SubscriptionPeriodCreated',
-  'SubscriptionChargeStarted',
-  'SubscriptionChargePostponed',
-  'SubscriptionChargeFailed',
-  'SubscriptionPeriodPaid',
-  'SubscriptionPeriodClosed',
-  'SubscriptionUnpaid',
-  'SubscriptionPaused',
-  'SubscriptionResumed',
-  'SubscriptionAnchorShifted',
-  'SubscriptionEndScheduled',
-  'SubscriptionEndTakenBack',
-  'SubscriptionReasonGiven',
-  'SubscriptionMissedPeriodCharged',
-  'SubscriptionPaymentTakenBack',
-  'SubscriptionEnded',
-  'SubscriptionChangeScheduled',
-  'SubscriptionChangeTakenBack',
-  'SubscriptionChangeStarted',
-  'SubscriptionChangeChargeStarted',
-  'SubscriptionChangeChargeFailed',
-  'SubscriptionChangeDropped',
-  'SubscriptionChanged',
-  'SubscriptionChangePaymentTakenBack',
-  'SubscriptionTimeZoneChanged',
-  'SubscriptionDunningPolicyChanged',
-  'SubscriptionParked',
-  'SubscriptionUnparked',
-  'SubscriptionChargeComing',
-  'SubscriptionTrialEnding',
-];
 
 export const subscriptionActions: readonly Action[] = [
   { name: 'subscribe', weight: 2, wish: subscribe },
@@ -281,7 +248,7 @@ export const subscriptionActions: readonly Action[] = [
         : {
             method: 'POST',
             path: `${base}/webhooks`,
-            body: { scope: { topic, shopID: 'TEST', eventTypes }, url: nextAddress() },
+            body: { scope: { topic, shopID: 'TEST', eventTypes: eventNames }, url: nextAddress() },
             isUnique: true,
             learn: ({ id }) => known.webhooks.push(id),
           },
