@@ -161,6 +161,16 @@ export const faultsOfSubscriptions: Faults = {
     ],
     newNames: ['ofRetry'],
   },
+  'subscription-email-forgotten': {
+    does: 'The payer of a subscription gets no email at its start.',
+    edits: [
+      {
+        within: 'emailsFor',
+        replace: 'if (email) emails.set(email.kind, email);',
+        by: "if (email && email.kind !== 'started') emails.set(email.kind, email);",
+      },
+    ],
+  },
   'subscription-never-woken': {
     does: 'A subscription with nothing unpaid is not woken for its next period.',
     edits: [
