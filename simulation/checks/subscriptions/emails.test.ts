@@ -64,3 +64,10 @@ test('a last step needs no other email than that of the end', () => {
   const ended = [...log, entry(4, { type: 'subscription_unpaid' }, { type: 'subscription_ended' })];
   expect(problemsWith([email('0.started'), email('2.reminder'), email('3.ended')], ended)).toEqual([]);
 });
+
+test('a subscription that continues another starts without an email', () => {
+  const terms = { firstPeriod: { number: 7, startsOn: '2026-01-19' } };
+  const [, ...later] = log;
+  const started = entry(1, { type: 'subscription_created', terms }, { type: 'subscription_started' });
+  expect(problemsWith([email('2.reminder')], [started, ...later])).toEqual([]);
+});
