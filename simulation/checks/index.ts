@@ -30,6 +30,7 @@ import { readObjects } from './clients/read-objects.ts';
 import { openRepeats, type Repeats } from './clients/repeats.ts';
 import { refundQueue } from './states/refund-queue.ts';
 import { retries } from './states/retries.ts';
+import { emailsOfSubscriptions } from './subscriptions/emails.ts';
 import { misinformed } from './subscriptions/told.ts';
 import { subscriptions } from './subscriptions/subscriptions.ts';
 import { times } from './events/times.ts';
@@ -172,6 +173,7 @@ async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
       ...(isSettled ? await misinformed(world.query, seen) : []),
     ]),
     ...(world.mails ? named('payer emails', payerEmails(seen, world.mails)) : []),
+    ...named('payer emails', emailsOfSubscriptions(seen)),
     ...(isSettled ? named('lists', await listedWrongly(world)) : []),
     ...named('card numbers', await cardNumbersFound(world.query)),
   ];

@@ -67,6 +67,7 @@ export type CustomerRow = {
   readonly version: number;
   readonly status: string;
   readonly active_binding_id: string | null;
+  readonly email?: string | null;
 };
 export type BindingRow = Due & {
   readonly customer_id: string;
@@ -193,6 +194,7 @@ export type PeriodRow = {
 };
 export type SubscriptionRow = Due & {
   readonly subscription_id: string;
+  readonly customer_id?: string | null;
   /** All invoices that say they are of it. */
   readonly invoices: readonly string[];
   readonly phase: string;
@@ -318,7 +320,7 @@ const sources: Record<keyof Books, Source> = {
     of: ['invoice'],
   },
   customers: {
-    text: 'select customer_id, version, status, active_binding_id from customer',
+    text: `select customer_id, version, status, active_binding_id, contact_info ->> 'email' as email from customer`,
     key: 'customer_id',
     of: ['customer'],
   },
@@ -427,7 +429,7 @@ const sources: Record<keyof Books, Source> = {
     of: ['subscription'],
   },
   subscriptions: {
-    text: `select subscription_id, phase, state, wake_at, stuck_at,
+    text: `select subscription_id, terms ->> 'customerId' as customer_id, phase, state, wake_at, stuck_at,
         array(select invoice_id::text from invoice where invoice.subscription_id = subscription.subscription_id) as invoices
       from subscription`,
     key: 'subscription_id',

@@ -12,7 +12,7 @@ export const customerActions: readonly Action[] = [
       path: customers,
       body: {
         shopID: chance.oneOf(['TEST', 'TEST', 'TEST_USD']),
-        contactInfo: { email: 'payer@example.com' },
+        contactInfo: { email: `customer-${known.customers.length + 1}@example.com` },
         metadata: {},
         ...externalId(known, chance),
       },

@@ -1,6 +1,7 @@
 // A merchant who sells subscriptions to customers with a saved card. Cards fail in their own ways, payers pay what is open, and the test
 // clock moves from period to period.
 import { withoutCredit } from '../checks/subscriptions/changes.ts';
+import { eventNames } from '../checks/subscriptions/told.ts';
 import type { Chance } from '../world/chance.ts';
 import { silentAbout } from '../world/servers/bank.ts';
 import { enteredCard } from './shop.ts';
@@ -89,12 +90,29 @@ function subscribe(known: Knowledge, chance: Chance, now: () => string): Wish | 
           : {}),
       ...externalId(known, chance),
     },
-    learn: ({ id, firstInvoiceID }) => {
-      known.subscriptions.push(id);
-      if (firstInvoiceID !== undefined && !known.openPeriods.includes(firstInvoiceID))
-        known.openPeriods.push(firstInvoiceID);
-    },
+    learn: learnSubscription(known),
   };
+}
+
+function learnSubscription(known: Knowledge) {
+  return ({ id, firstInvoiceID }: { readonly id: string; readonly firstInvoiceID?: string }): void => {
+    known.subscriptions.push(id);
+    if (firstInvoiceID !== undefined && !known.openPeriods.includes(firstInvoiceID))
+      known.openPeriods.push(firstInvoiceID);
+  };
+}
+
+type Card = Knowledge['cards'][number];
+
+/** Another one for each payment. */
+function recentCard({ cards, payments }: Knowledge): Card | undefined {
+  return cards.at(-1 - payments.length);
+}
+
+function paymentWith({ token, session }: Card): Record<string, unknown> {
+  const contactInfo = { email: 'payer@example.com' };
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, paymentSession: session };
+  return { payer: { ...payer, contactInfo } };
 }
 
 type Subscription = {
@@ -103,43 +121,39 @@ type Subscription = {
 };
 
 const topic = 'SubscriptionsTopic';
-const eventTypes = [
-  'SubscriptionCreated',
-  'SubscriptionStarted',
-  'SubscriptionPeriodCreated',
-  'SubscriptionChargeStarted',
-  'SubscriptionChargePostponed',
-  'SubscriptionChargeFailed',
-  'SubscriptionPeriodPaid',
-  'SubscriptionPeriodClosed',
-  'SubscriptionUnpaid',
-  'SubscriptionPaused',
-  'SubscriptionResumed',
-  'SubscriptionAnchorShifted',
-  'SubscriptionEndScheduled',
-  'SubscriptionEndTakenBack',
-  'SubscriptionReasonGiven',
-  'SubscriptionMissedPeriodCharged',
-  'SubscriptionPaymentTakenBack',
-  'SubscriptionEnded',
-  'SubscriptionChangeScheduled',
-  'SubscriptionChangeTakenBack',
-  'SubscriptionChangeStarted',
-  'SubscriptionChangeChargeStarted',
-  'SubscriptionChangeChargeFailed',
-  'SubscriptionChangeDropped',
-  'SubscriptionChanged',
-  'SubscriptionChangePaymentTakenBack',
-  'SubscriptionTimeZoneChanged',
-  'SubscriptionDunningPolicyChanged',
-  'SubscriptionParked',
-  'SubscriptionUnparked',
-  'SubscriptionChargeComing',
-  'SubscriptionTrialEnding',
-];
 
 export const subscriptionActions: readonly Action[] = [
   { name: 'subscribe', weight: 2, wish: subscribe },
+  {
+    name: 'subscribe and pay later',
+    weight: 0,
+    wish: (known, chance) => ({
+      method: 'POST',
+      path: `${base}/subscriptions`,
+      body: {
+        shopID: 'TEST',
+        items: [{ product: 'Tea', price: 6_000, quantity: 1 }],
+        every: chance.oneOf(['P10D', 'P1M']),
+        timeZone: 'UTC',
+      },
+      learn: learnSubscription(known),
+    }),
+  },
+  {
+    name: 'pay for the first period',
+    weight: 0,
+    wish(known) {
+      const [invoice, card] = [known.openPeriods[known.payments.length], recentCard(known)];
+      if (invoice === undefined || !card) return undefined;
+      return {
+        method: 'POST',
+        path: `${base}/invoices/${invoice}/payments`,
+        body: { ...paymentWith(card), flow: { type: 'PaymentFlowInstant' }, makeRecurrent: true },
+        learn: ({ id }) =>
+          known.payments.push({ invoiceId: invoice, paymentId: id, amount: 6_000, currency: 'RUB' }),
+      };
+    },
+  },
   {
     name: 'enter an unreliable card',
     weight: 0.5,
@@ -253,16 +267,11 @@ export const subscriptionActions: readonly Action[] = [
       const path = `${base}/invoices/${invoice}`;
       if (chance.isTrue(0.2))
         return { method: 'POST', path: `${path}/rescind`, body: { reason: 'not wanted any more' } };
-      const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: card.token };
       const flow = chance.isTrue(0.8)
         ? { type: 'PaymentFlowInstant' }
         : { type: 'PaymentFlowHold', onHoldExpiration: chance.oneOf(['cancel', 'capture']) };
-      const contactInfo = { email: 'payer@example.com' };
-      return {
-        method: 'POST',
-        path: `${path}/payments`,
-        body: { flow, payer: { ...payer, paymentSession: card.session, contactInfo } },
-      };
+      const agrees = chance.isTrue(0.8) ? { makeRecurrent: true } : {};
+      return { method: 'POST', path: `${path}/payments`, body: { ...paymentWith(card), flow, ...agrees } };
     },
   },
   {
@@ -282,7 +291,7 @@ export const subscriptionActions: readonly Action[] = [
         : {
             method: 'POST',
             path: `${base}/webhooks`,
-            body: { scope: { topic, shopID: 'TEST', eventTypes }, url: nextAddress() },
+            body: { scope: { topic, shopID: 'TEST', eventTypes: eventNames }, url: nextAddress() },
             isUnique: true,
             learn: ({ id }) => known.webhooks.push(id),
           },

@@ -134,6 +134,9 @@ export const subscriptions: Theme = {
     ['enter an unreliable card', 'cards', 2],
     ['create a customer', 'customers', 2],
     ['bind a card', 'bindings', 2],
+    ['subscribe and pay later', 'subscriptions', 2],
+    ['enter an ordinary card', 'cards', 4],
+    ['pay for the first period', 'payments', 2],
   ],
   likelier: {
     subscribe: 2,

@@ -41,6 +41,31 @@ export const faultsOfSubscriptions: Faults = {
       },
     ],
   },
+  'charge-of-another-name': {
+    does: 'A subscription waits for another payment than the one that it has started.',
+    edits: [
+      {
+        within: 'idsFor',
+        replace: '(made?.invoice.paymentsMade ?? 0) + 1',
+        by: '(made?.invoice.paymentsMade ?? 0) + 2',
+      },
+      {
+        within: 'doNext',
+        replace: '`${invoiceId}.${payment.value.id}` !== charge.paymentId',
+        by: "charge.paymentId === ''",
+      },
+    ],
+  },
+  'charge-under-a-new-id': {
+    does: 'A charge that is sent again has another operation ID.',
+    edits: [
+      {
+        within: 'authorisationOf',
+        replace: "operationId: operationIdOf(payment, 'authorise'),",
+        by: "operationId: `${operationIdOf(payment, 'authorise')}${Math.floor(Math.random() * 9)}`,",
+      },
+    ],
+  },
   'day-of-utc': {
     does: 'Periods start at the midnight of UTC instead of their zone.',
     edits: [
@@ -89,9 +114,62 @@ export const faultsOfSubscriptions: Faults = {
       },
     ],
   },
+  'period-begins-again': {
+    does: 'The second period has the dates of the first one, and no row.',
+    edits: [
+      {
+        within: 'nextPeriod',
+        replace: 'periodDates(schedule, number)',
+        by: 'periodDates(schedule, number === 2 ? 1 : number)',
+      },
+      {
+        within: 'nextPeriod',
+        replace: 'return { ...dates, ...times,',
+        by: 'return { ...dates, number, ...times,',
+      },
+      {
+        within: 'change_subscriptions',
+        replace: '"creditMinor", outcome, "invoiceId" from created ), period_ended as (',
+        by: '"creditMinor", outcome, "invoiceId" from created on conflict do nothing ), period_ended as (',
+      },
+    ],
+  },
   'period-skipped': {
     does: 'Every second period has no row and no charge.',
     edits: [{ within: 'nextPeriod', replace: 'after ? after.number + 1', by: 'after ? after.number + 2' }],
+  },
+  'retry-with-a-new-invoice': {
+    does: 'Another attempt to charge a period has an invoice of its own.',
+    edits: [
+      {
+        within: 'idsFor',
+        replace: 'return { invoiceId, paymentId,',
+        by:
+          "const ofRetry = next.does === 'charge' && made ? ids.next() : undefined;" +
+          ' return { invoiceId: ofRetry ?? invoiceId, paymentId: ofRetry ? `${ofRetry}.1` : paymentId,',
+      },
+      {
+        within: 'writeFacts',
+        replace: 'let isPaying = false;',
+        by:
+          "let isPaying = false; for (const fact of facts) if (fact.type === 'charge_started') {" +
+          ' const period = after.open.find(({ number }) => number === fact.number);' +
+          " const [invoiceId = ''] = fact.paymentId.split('.');" +
+          ' if (period && period.invoiceId !== invoiceId)' +
+          ' await invoicePeriod(tx, after, { ...period, invoiceId }, now, merchants); }',
+      },
+    ],
+    newNames: ['ofRetry'],
+  },
+  'subscription-email-forgotten': {
+    does: 'The payer of a subscription gets no email at its start.',
+    edits: [
+      {
+        within: 'emailsFor',
+        replace: 'if (email) emails.set(email.kind, email);',
+        by: "if (email && email.kind !== 'started') emails.set(email.kind, email);",
+      },
+    ],
   },
   'subscription-never-woken': {
     does: 'A subscription with nothing unpaid is not woken for its next period.',

@@ -13,6 +13,7 @@ import type { WorldDatabase } from './postgres/database.ts';
 import type { WorldNode } from './node.ts';
 import { roundsFor } from './rounds.ts';
 import type { Scheduler } from './scheduler.ts';
+import { standingStill, stillness } from './stillness.ts';
 import { quiet } from './take-over.ts';
 import type { Trace } from './trace.ts';
 
@@ -85,7 +86,9 @@ async function attend(node: WorldNode, { scheduler, database, bank }: Surroundin
   attending.catch(() => undefined);
   while (!isOver) {
     await runDry(scheduler, false);
-    await quiet();
+    await stillness(quiet);
+    const canGoOn = scheduler.choices().some(({ isPeriodic = false }) => !isPeriodic);
+    if (!isOver && !canGoOn) throw standingStill('the operator');
   }
   await attending;
 }

@@ -1,5 +1,6 @@
 // The order of events: everything that waits for the outside waits here, and only one thing happens at a time.
 // The next is picked when no callback is left in the process.
+import { toItsEnd } from './stillness.ts';
 import { obey, quiet } from './take-over.ts';
 import type { Chance } from './chance.ts';
 import type { Trace } from './trace.ts';
@@ -112,7 +113,8 @@ export function openScheduler(options: { startMs: number; chance: Chance; trace:
       trace.add(`${choice.owner}: ${choice.what}`);
       // Callbacks that follow run for the same owner, until none is left.
       owner = choice.owner;
-      await choice.run();
+      const running = choice.run();
+      if (running) await toItsEnd(`${choice.owner}, which ${choice.what},`, running, quiet);
       await quiet();
       owner = 'world';
     },

@@ -24,6 +24,7 @@ import { bankMemoryMs } from './servers/bank-memory.ts';
 import { openReceivers } from './servers/receivers.ts';
 import { openDepartures } from './servers/departures.ts';
 import { openSilences } from './servers/silences.ts';
+import { standingStill, stillness } from './stillness.ts';
 import { listsShownTo } from './shown-lists.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
 import { quiet } from './take-over.ts';
@@ -62,6 +63,8 @@ const maxCalls = 16;
 const nodesUsual = 3;
 /** Of a start that waits only for time. */
 const idleRounds = 100;
+/** Longer than anything that is waited for then. */
+const mostIdleRounds = 120_000;
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 3_600_000;
@@ -171,10 +174,11 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         choices.find((one) => one.owner === owner || one.owner === 'network') ??
         (database.waitsForLock(owner) ? choices.find(({ isPeriodic = false }) => !isPeriodic) : undefined);
       if (choice) await scheduler.letGo(choice);
-      else await quiet();
+      else await stillness(quiet);
       idle = choice ? 0 : idle + 1;
       // Nothing else can happen: a bank that limits requests is waited for.
       if (idle > idleRounds) scheduler.pass(1);
+      if (idle > mostIdleRounds) throw standingStill(owner);
     }
     return working;
   }

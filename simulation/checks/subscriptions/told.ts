@@ -42,6 +42,11 @@ const eventOf: Readonly<Record<string, string>> = {
   announcement_ended: 'SubscriptionAnnouncementEnded',
 };
 
+const trialEnding = 'SubscriptionTrialEnding';
+
+/** What a receiver has to register for, so that it misses nothing. */
+export const eventNames = [...Object.values(eventOf), trialEnding];
+
 const changeEnds = ['SubscriptionChangeStarted', 'SubscriptionChangeDropped', 'SubscriptionChanged'];
 
 /** Webhooks that surely existed before the first event of a subscription of their shop. */
@@ -82,7 +87,7 @@ export async function misinformed(query: CheckWorld['query'], seen: Seen): Promi
 
 function eventNameOf(fact: { readonly type: string }): string | undefined {
   const { why } = (fact as { announcement?: { why?: string } }).announcement ?? {};
-  return why === 'trialEnding' ? 'SubscriptionTrialEnding' : eventOf[fact.type];
+  return why === 'trialEnding' ? trialEnding : eventOf[fact.type];
 }
 
 function idIn(body: unknown): string {

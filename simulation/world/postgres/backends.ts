@@ -3,6 +3,7 @@
 import pg from 'pg';
 import { typeParsers } from '../../../src/platform/database/statement.ts';
 import type { Place } from './cluster.ts';
+import { fromOutside } from '../stillness.ts';
 import { real } from '../take-over.ts';
 import { defined } from '../../../src/defined.ts';
 
@@ -46,8 +47,8 @@ export async function openBackends(place: Place): Promise<Backends> {
   async function open(): Promise<Backend> {
     const client = new pg.Client({ ...place, types: typeParsers, options: '-c TimeZone=UTC' });
     client.on('error', () => undefined);
-    await client.connect();
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    await fromOutside(client.connect());
+    const { rows } = await fromOutside(client.query<{ pid: number }>('select pg_backend_pid() as pid'));
     const backend = { client, pid: Number(rows[0]?.pid) };
     all.add(backend);
     return backend;
@@ -55,10 +56,12 @@ export async function openBackends(place: Place): Promise<Backends> {
 
   /** The processes that each of them waits for. */
   async function blockersOf(pids: readonly number[]): Promise<number[][]> {
-    const { rows } = await watcher.query<{ blockers: string }>(
-      `select array_to_string(pg_blocking_pids(pid), ',') as blockers
-       from unnest($1::int[]) with ordinality as waiting (pid, place) order by place`,
-      [pids],
+    const { rows } = await fromOutside(
+      watcher.query<{ blockers: string }>(
+        `select array_to_string(pg_blocking_pids(pid), ',') as blockers
+         from unnest($1::int[]) with ordinality as waiting (pid, place) order by place`,
+        [pids],
+      ),
     );
     return rows.map(({ blockers }) => blockers.split(',').filter(Boolean).map(Number));
   }
@@ -87,7 +90,7 @@ export async function openBackends(place: Place): Promise<Backends> {
 
   async function outcomeOf(backend: Backend, outcome: Promise<Outcome>): Promise<Outcome | Stopped> {
     for (let lookMs = firstLookMs; ; lookMs = Math.min(2 * lookMs, longestLookMs)) {
-      const come = await within(lookMs, outcome);
+      const come = await fromOutside(within(lookMs, outcome));
       if (come) return come;
       // No other process runs, so the transaction it waits for stays as it is.
       const [blockers = []] = await blockersOf([backend.pid]);
@@ -98,20 +101,20 @@ export async function openBackends(place: Place): Promise<Backends> {
       }
       // The server would detect the deadlock at a moment that the world does not decide.
       await cancelStatement(backend);
-      await outcome;
+      await fromOutside(outcome);
       return { error: Object.assign(new Error('deadlock detected'), { code: '40P01' }) };
     }
   }
 
   async function cancelStatement({ pid }: Backend): Promise<void> {
-    await watcher.query('select pg_cancel_backend($1)', [pid]);
+    await fromOutside(watcher.query('select pg_cancel_backend($1)', [pid]));
   }
 
   async function cancel({ backend, outcome }: Stopped): Promise<void> {
     // In this order: the process sees the cancellation first, even if its lock is free by now.
     await cancelStatement(backend);
     move(backend);
-    await outcome;
+    await fromOutside(outcome);
   }
 
   return {
@@ -125,7 +128,7 @@ export async function openBackends(place: Place): Promise<Backends> {
           (result): Outcome => ({ result }),
           (error: unknown): Outcome => ({ error: error as Error }),
         );
-      return mayWait ? outcomeOf(backend, outcome) : outcome;
+      return mayWait ? outcomeOf(backend, outcome) : fromOutside(outcome);
     },
     async free(stopped) {
       if (stopped.length === 0) return [];

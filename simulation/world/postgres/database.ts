@@ -6,6 +6,7 @@ import { openBackends, type Backend, type Outcome, type Question, type Stopped }
 import type { Place } from './cluster.ts';
 import type { Faults } from '../faults.ts';
 import type { Scheduler } from '../scheduler.ts';
+import { fromOutside } from '../stillness.ts';
 import type { Trace } from '../trace.ts';
 
 export type WorldDatabase = {
@@ -182,7 +183,7 @@ export async function openWorldDatabase(options: {
     session.wantsTransaction = undefined;
     if (!backend) return;
     if (waiting) await backends.cancel(waiting.stopped);
-    if (inTransaction) await backend.client.query('rollback');
+    if (inTransaction) await fromOutside(backend.client.query('rollback'));
     backends.giveBack(backend);
     if (inTransaction || waiting) await continueWaiting();
   }
@@ -198,10 +199,8 @@ export async function openWorldDatabase(options: {
   }
 
   async function readWhatIsDue(): Promise<void> {
-    const { rows } = await observer.client.query<{ place: string; at: string | null }>({
-      name: 'what_is_due',
-      text: readDue,
-    });
+    const due = { name: 'what_is_due', text: readDue };
+    const { rows } = await fromOutside(observer.client.query<{ place: string; at: string | null }>(due));
     dueMs = new Map(rows.map(({ place, at }) => [place, at === null ? Infinity : Date.parse(at)]));
   }
 
@@ -377,7 +376,7 @@ export async function openWorldDatabase(options: {
       }
     },
     async query(text, values) {
-      const { rows } = await observer.client.query<Record<string, unknown>>(text, values);
+      const { rows } = await fromOutside(observer.client.query<Record<string, unknown>>(text, values));
       return rows;
     },
     observers: alwaysGiving(observer.client),
@@ -396,7 +395,7 @@ function changesIn({ name = '', values }: Question): number {
 
 function alwaysGiving(client: pg.Client): ConnectionPool {
   const given = {
-    query: (question: Question) => client.query(question),
+    query: (question: Question) => fromOutside(client.query(question)),
     release: () => undefined,
   } as unknown as pg.PoolClient;
   return {

@@ -194,7 +194,7 @@ export async function openWorldBank(options: {
           const nothing = (why: string, written = true) => settle({ kind: 'nothing', written, why });
           const timer = setTimeout(() => nothing('no answer'), question.answerMs);
 
-          async function arrive(isRefused: (() => void) | undefined): Promise<void> {
+          function arrive(isRefused: (() => void) | undefined): void {
             /** What the caller hears in time proves that nothing was done. */
             const proves = () => {
               if (!isOver) isRefused?.();
@@ -205,10 +205,12 @@ export async function openWorldBank(options: {
               return sendBack(refusalOf(401, 'unauthorised'), proves);
             if (isRefused && !silentUntilMs.has(sent.target) && isSilentCharge(sent.body))
               silentUntilMs.set(sent.target, scheduler.nowMs() + silentMs);
-            const answer = await deliver(sent);
-            // The signature of a message that was long on its way is too old, or it is more than the bank takes.
-            const isUndone = answer.kind === 'answer' && [401, 429].includes(answer.status);
-            sendBack(answer, isUndone ? proves : undefined);
+            // Not awaited, because the bank may never answer.
+            void deliver(sent).then((answer) => {
+              // The signature of a message that was long on its way is too old, or it is more than the bank takes.
+              const isUndone = answer.kind === 'answer' && [401, 429].includes(answer.status);
+              return sendBack(answer, isUndone ? proves : undefined);
+            });
           }
           /** `arrives`: the caller hears it. */
           function sendBack(exchange: Exchange, arrives?: () => void): void {
@@ -249,7 +251,7 @@ export async function openWorldBank(options: {
               const onTheWay = { owner: 'network', what: `brings ${what}`, run: () => arrive(isRefused) };
               scheduler.wait(onTheWay);
               if (faults.happens('bank request twice')) {
-                scheduler.wait({ ...onTheWay, run: async () => void (await deliver(sent)) });
+                scheduler.wait({ ...onTheWay, run: () => void deliver(sent) });
               }
             },
           });
