@@ -16,8 +16,8 @@ export const faultsOfSubscriptions: Faults = {
     edits: [
       {
         within: 'afterChangeCharge',
-        replace: 'change: { ...change, failedFor: fact.failedFor }',
-        by: 'change: { ...change, failedFor: fact.failedFor, tryAt: now }',
+        replace: 'change: { ...change, failedFor: fact.failedFor, failedAt: now }',
+        by: 'change: { ...change, failedFor: fact.failedFor, failedAt: now, tryAt: now }',
       },
     ],
   },
