@@ -1,6 +1,7 @@
 // Every text that an operation of the console can answer is hostile here, by its schema. The page shows each as text, and stays whole.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { BankAnswers } from '../../../src/acquiring/bank-answers.ts';
 import { consoleEndpoints } from '../../../src/app/console-views.ts';
 import type { FailingJob, StuckJob } from '../../../src/platform/jobs/failed-jobs.ts';
 import { describeInBrowser } from '../../support/processes/browser.ts';
@@ -27,6 +28,17 @@ const paths = [
   '/series/invoice/1',
   '/jobs',
   '/banks',
+];
+const answered = {
+  at: at as BankAnswers['hours'][number]['at'],
+  operations: 4,
+  unanswered: 1,
+  open: 0,
+  answered: 3,
+};
+const part = { ...answered, halfWithinMs: 250, mostWithinMs: 1_000 };
+const answersOfBanks: readonly BankAnswers[] = [
+  { bankId: hostile('answers.bankId'), hours: [part, part], days: [part] },
 ];
 /** Each branch of a union, and each of the first fixed words, is met in one of them. */
 const variants = [0, 1, 2];
@@ -59,6 +71,7 @@ describeInBrowser('a text of others', () => {
       [/^\/session$/, { mode: 'test', isOperator: true, endsAt: at, party }],
       [/^\/operator\/stuck-jobs$/, stuck],
       [/^\/operator\/failing-jobs$/, failing],
+      [/^\/operator\/bank-answers$/, answersOfBanks],
       [/^\/operator\/banks$/, banks.map((bank) => taintedBank(bank, variant))],
       ...consoleEndpoints.map(({ path, response, operation }) => {
         const pattern = new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
@@ -118,6 +131,7 @@ describeInBrowser('a text of others', () => {
   test('stands where the page shows it: the others are shown nowhere', () => {
     expect([...seen].toSorted()).toMatchInlineSnapshot(`
       [
+        "answers.bankId",
         "bank.awayBecause",
         "bank.bankId",
         "bank.checkProblem",
