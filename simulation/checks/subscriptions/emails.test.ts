@@ -71,3 +71,17 @@ test('a subscription that continues another starts without an email', () => {
   const started = entry(1, { type: 'subscription_created', terms }, { type: 'subscription_started' });
   expect(problemsWith([email('2.reminder')], [started, ...later])).toEqual([]);
 });
+
+test('an email of the second write of a transaction is named by the version before that', () => {
+  const together = (sequence: number, type: string) =>
+    ({ ...entry(sequence, { type }), transaction: '4', part: 4 }) as unknown as EventRow;
+  const twice = [...log, together(4, 'charge_started'), together(5, 'charge_failed')];
+  const others = [email('0.started'), email('2.reminder')];
+  expect(problemsWith([...others, email('4.declined')], twice)).toEqual([]);
+  expect(problemsWith([...others, email('5.declined')], twice)).toEqual([
+    'email 5.declined follows from none of its steps',
+  ]);
+  expect(problemsWith([...others, email('3.declined'), email('4.declined')], twice)).toEqual([
+    '3.declined and 4.declined are of one step',
+  ]);
+});

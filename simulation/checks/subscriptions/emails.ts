@@ -15,7 +15,8 @@ const emailsOf: Readonly<Record<string, { readonly may: readonly string[]; reado
   subscription_ended: { may: ['ended'] },
 };
 
-type Step = { readonly before: number; readonly facts: readonly Fact[] };
+/** An email is named by the version before the write it follows from. A transaction may write twice. */
+type Step = { readonly before: number; readonly entries: readonly EventRow[] };
 
 export function emailsOfSubscriptions({ books }: Pick<Seen, 'books'>): Problem[] {
   const logs = groupedBy(
@@ -33,11 +34,10 @@ export function emailsOfSubscriptions({ books }: Pick<Seen, 'books'>): Problem[]
     const customer = customers.get(customerId ?? '');
     const isReachable = customer !== undefined && customer.status !== 'deleted';
     // The payer of one that continues another knows it.
-    const expected = steps.some(({ facts }) => facts.some(continuesAnother)) ? steps.slice(1) : steps;
-    const causes = new Map(steps.map((step) => [step.before, step]));
+    const expected = steps.some((step) => factsIn(step).some(continuesAnother)) ? steps.slice(1) : steps;
     const all = [
       ...written.flatMap(({ payment_id: emailId, recipient }) => [
-        ...(isCaused(causes, emailId) ? [] : [`email ${emailId} follows from none of its steps`]),
+        ...(isCaused(steps, emailId) ? [] : [`email ${emailId} follows from none of its steps`]),
         ...(customer && recipient !== customer.email ? [`email ${emailId} went to ${recipient}`] : []),
       ]),
       ...(isReachable ? expected.flatMap((step) => wrongIn(step, written)) : []),
@@ -57,21 +57,35 @@ function stepsIn(log: readonly EventRow[]): Step[] {
   const steps = groupedBy(ordered, ({ transaction, part }) => `${transaction} ${part}`);
   return [...steps.values()].map((entries) => ({
     before: (entries[0]?.sequence ?? 1) - 1,
-    facts: entries.flatMap(({ facts }) => facts),
+    entries,
   }));
 }
 
-function isCaused(causes: ReadonlyMap<number, Step>, emailId: string): boolean {
-  const [before, kind = ''] = emailId.split('.');
-  const facts = causes.get(Number(before))?.facts ?? [];
-  return facts.some(({ type }) => emailsOf[type]?.may.includes(kind));
+function factsIn({ before, entries }: Step, after = before): Fact[] {
+  return entries.filter(({ sequence }) => sequence > after).flatMap(({ facts }) => facts);
 }
 
-function wrongIn({ before, facts }: Step, written: readonly { readonly payment_id: string }[]): string[] {
+/** It was written by this transaction. */
+function isOf({ before, entries }: Step, emailId: string): boolean {
+  const version = Number(emailId.split('.')[0]);
+  return version >= before && version < before + entries.length;
+}
+
+function isCaused(steps: readonly Step[], emailId: string): boolean {
+  const [after, kind = ''] = emailId.split('.');
+  const step = steps.find((one) => isOf(one, emailId));
+  return step ? factsIn(step, Number(after)).some(({ type }) => emailsOf[type]?.may.includes(kind)) : false;
+}
+
+function wrongIn(step: Step, written: readonly { readonly payment_id: string }[]): string[] {
+  const { before } = step;
+  const facts = factsIn(step);
   if (facts.some(({ type }) => type === 'subscription_ended')) return [];
   return facts.flatMap(({ type }) => {
     const { may = [], must = false } = emailsOf[type] ?? {};
-    const own = written.filter(({ payment_id: id }) => may.some((kind) => id === `${before}.${kind}`));
+    const own = written.filter(
+      ({ payment_id: id }) => isOf(step, id) && may.includes(id.split('.')[1] ?? ''),
+    );
     const names = own.map(({ payment_id: id }) => id).join(' and ');
     return [
       ...(must && own.length === 0 ? [`no email says ${may.join(' or ')} after version ${before}`] : []),
