@@ -58,7 +58,7 @@ function countsOf(sums: readonly ExchangeSum[]): Omit<Part, 'at'> {
   };
   return {
     operations: countOf(() => true),
-    unanswered: countOf((sum) => sum.within_ms === 0 && !isOpen(sum)),
+    unanswered: countOf(({ state }) => state === 'givenUp' || state === 'settled'),
     open: countOf(isOpen),
     answered,
     halfWithinMs: within(0.5),

@@ -159,12 +159,13 @@ function paymentJobDeps({ database, clock, banks, publicUrl, run, wake, ...deps 
       return isHeld ? heldMs(subscriptionId) : undefined;
     },
     async hearCharge(payment, answer, at) {
-      const heard = chargeHeard(payment, answer, at, clock.now());
-      if (!heard) return;
       // What was answered is written already.
-      await banks.hearCharge(heard).catch((error: unknown) => {
-        log.error({ bankId: heard.bankId, err: error }, 'charges could not be held');
-      });
+      try {
+        const heard = chargeHeard(payment, answer, at, clock.now());
+        if (heard) await banks.hearCharge(heard);
+      } catch (error) {
+        log.error({ bankId: payment.terminal.bankId, err: error }, 'charges could not be held');
+      }
     },
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
     async wakeSubscription(subscriptionId, at) {

@@ -4880,8 +4880,7 @@ and written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_positi
 and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from search_position)) order by written_in limit 1;
 
 -- read_open_exchange_hours
-select distinct hour from exchange_sum where state in ('begun', 'challenged') and hour >= $1::timestamptz and hour < coalesce($2::timestamptz, 'infinity'::timestamptz)
-order by hour desc limit 100;
+select distinct hour from exchange_sum where state in ('begun', 'challenged') and hour >= $1::timestamptz and hour < coalesce($2::timestamptz, 'infinity'::timestamptz);
 
 -- read_open_wallet_grants
 select grant_id, valid_until from payout_grant
@@ -6866,7 +6865,8 @@ where card_id = $2::text;
 
 -- take_exchange_sum_position
 select counted_until from exchange_sum_position
-where counted_at is null or counted_until is null or counted_at < $1::timestamptz for update skip locked;
+where counted_at is null or counted_until is null or counted_at < $1::timestamptz or counted_at > $2::timestamptz
+for update skip locked;
 
 -- take_stuck_withdrawal
 update withdrawal set stuck_at = null, stuck_reason = null

@@ -14,10 +14,11 @@ const withinMs = `case when state not in ('approved', 'declined') then 0
 /** One node at a time counts. */
 const takePosition = statement({
   name: 'take_exchange_sum_position',
-  parameters: { counted_before: 'timestamptz' },
+  parameters: { counted_before: 'timestamptz', now: 'timestamptz' },
   row: { counted_until: 'timestamptz?' },
   text: `select counted_until from exchange_sum_position
-         where counted_at is null or counted_until is null or counted_at < :counted_before for update skip locked`,
+         where counted_at is null or counted_until is null or counted_at < :counted_before or counted_at > :now
+         for update skip locked`,
 });
 
 const movePosition = statement({
@@ -60,8 +61,7 @@ const readOpenHours = statement({
   name: 'read_open_exchange_hours',
   parameters: range,
   row: { hour: 'timestamptz' },
-  text: `select distinct hour from exchange_sum where state in ('begun', 'challenged') and ${within('hour')}
-         order by hour desc limit 100`,
+  text: `select distinct hour from exchange_sum where state in ('begun', 'challenged') and ${within('hour')}`,
 });
 
 const readSums = statement({
@@ -89,7 +89,7 @@ export async function countExchanges(db: Database, now: Instant): Promise<void> 
 
 /** The last two hours, or the next day that is not counted yet. */
 async function countNext(tx: Database, now: Instant): Promise<'more' | 'done'> {
-  const [position] = await tx.run(takePosition, { counted_before: laterBy(now, -countedAgainMs) });
+  const [position] = await tx.run(takePosition, { counted_before: laterBy(now, -countedAgainMs), now });
   if (!position) return 'done';
   const oldest = laterBy(hourOf(now), -countedDays * 24 * hourMs);
   const lastHour = laterBy(hourOf(now), -hourMs);
