@@ -1,6 +1,6 @@
 // The rules for recurring charges, checked on the attempts that were made.
 // Nodes' clocks differ, so order comes from the series' log and only durations come from clocks.
-import { groupedBy, type AttemptRow } from '../rows.ts';
+import { groupedBy, type AttemptRow, type Fact } from '../rows.ts';
 import type { Check, Problem, Seen } from '../check.ts';
 import { isWrongSetUp } from './declines.ts';
 import { dateIn } from './local-days.ts';
@@ -22,6 +22,7 @@ export const retries: Check = {
 
 type Attempt = {
   readonly about: string;
+  readonly invoice: string;
   readonly at: number;
   readonly end: number;
   /** Its positions in the log of its series. */
@@ -46,6 +47,7 @@ function attemptOf(row: AttemptRow, { histories }: Seen): Attempt {
   };
   return {
     about: `payment ${row.invoice_id}.${row.payment_id}`,
+    invoice: row.invoice_id,
     at: Date.parse(row.created_at),
     end: row.ended_at === null ? Infinity : Date.parse(row.ended_at),
     began: place(['recurring_charge_started']),
@@ -60,14 +62,26 @@ function attemptOf(row: AttemptRow, { histories }: Seen): Attempt {
 function episodes(seen: Seen): Problem[] {
   return [...groupedBy(seen.books.attempts, (row) => row.series_id).values()].flatMap((rows) => {
     const all = rows.map((row) => attemptOf(row, seen)).sort((a, b) => a.began - b.began);
-    return all.flatMap((one, place) => breachesOf(one, all.slice(0, place)));
+    const ends = endsIn(seen.histories.get(rows[0]?.series_id ?? '')?.facts ?? []);
+    return all.flatMap((one, place) => breachesOf(one, all.slice(0, place), ends));
   });
 }
 
+/** From then on the failures of an invoice count no more. */
+type End = { readonly place: number; readonly at: number; readonly invoice: string };
+
+function endsIn(facts: readonly Fact[]): End[] {
+  return facts.flatMap((fact, place) =>
+    fact.type === 'obligation_ended'
+      ? [{ place, at: Date.parse(String(fact['at'])), invoice: String(fact['invoiceId']) }]
+      : [],
+  );
+}
+
 /** What an attempt breaks, given those before it. */
-function breachesOf(one: Attempt, before: readonly Attempt[]): Problem[] {
+function breachesOf(one: Attempt, before: readonly Attempt[], ends: readonly End[]): Problem[] {
   if (one.began === Infinity) return [[one.about, 'the log of its series does not have it']];
-  const { failingSince, deadUntil } = standingAt(one, before);
+  const { failingSince, deadUntil } = standingAt(one, before, ends);
   if (deadUntil !== undefined && one.invoiceAt <= deadUntil - clocksDifferMs)
     return [[one.about, 'it retries what has been failing for more than 31 days']];
   if (failingSince === undefined) return [];
@@ -83,31 +97,56 @@ function breachesOf(one: Attempt, before: readonly Attempt[]): Problem[] {
 }
 
 /** Since when charges fail, by what had ended when that one started, and which invoices may not be retried. */
-function standingAt(one: Attempt, before: readonly Attempt[]): { failingSince?: number; deadUntil?: number } {
+function standingAt(
+  one: Attempt,
+  before: readonly Attempt[],
+  ends: readonly End[],
+): { failingSince?: number; deadUntil?: number } {
+  const over = new Set<string>();
+  /** The declines since then. */
+  let failures: { readonly at: number; readonly invoice: string }[] = [];
   let failingSince: number | undefined;
   let deadUntil: number | undefined;
   const madeWhileFailing = new Set<Attempt>();
+  const failsSince = (at: number | undefined) => {
+    failingSince = at;
+    if (at === undefined) failures = [];
+  };
   const reached = (at: number) => {
     if (failingSince === undefined || at <= failingSince + windowMs) return;
     deadUntil = failingSince + windowMs;
-    failingSince = undefined;
+    failsSince(undefined);
   };
-  const happened = before
-    .flatMap((attempt) => [
-      { place: attempt.began, at: attempt.at, attempt, isEnd: false },
-      { place: attempt.ended, at: attempt.end, attempt, isEnd: true },
-    ])
+  const ended = ({ invoice }: End) => {
+    over.add(invoice);
+    if (failingSince === undefined) return;
+    failsSince(failures.find((failure) => !over.has(failure.invoice))?.at);
+    // What is in progress then is a failure of its own.
+    if (failingSince === undefined) madeWhileFailing.clear();
+  };
+  const heard = (attempt: Attempt) => {
+    if (attempt.outcome === 'approved') failsSince(undefined);
+    if (attempt.outcome === 'approved' || attempt.outcome === 'unsent') return;
+    if (failingSince === undefined && madeWhileFailing.has(attempt)) return;
+    failures.push({ at: attempt.end, invoice: attempt.invoice });
+    failingSince ??= attempt.end;
+  };
+  const happened = [
+    ...ends.map((end) => ({ place: end.place, at: end.at, happens: () => ended(end) })),
+    ...before.flatMap((attempt) => [
+      {
+        place: attempt.began,
+        at: attempt.at,
+        happens: () => void (failingSince === undefined || madeWhileFailing.add(attempt)),
+      },
+      { place: attempt.ended, at: attempt.end, happens: () => heard(attempt) },
+    ]),
+  ]
     .filter(({ place }) => place < one.began)
-    .sort((a, b) => a.place - b.place);
-  for (const { at, attempt, isEnd } of happened) {
+    .toSorted((a, b) => a.place - b.place);
+  for (const { at, happens } of happened) {
     reached(at);
-    if (!isEnd) {
-      if (failingSince !== undefined) madeWhileFailing.add(attempt);
-    } else if (attempt.outcome === 'approved') {
-      failingSince = undefined;
-    } else if (attempt.outcome !== 'unsent' && failingSince === undefined && !madeWhileFailing.has(attempt)) {
-      failingSince = at;
-    }
+    happens();
   }
   reached(one.at);
   return {
