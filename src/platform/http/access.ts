@@ -49,6 +49,11 @@ export type Access<Code extends ErrorCode = ErrorCode> = {
   readonly maskedAs?: NoInfer<Code>;
 };
 
+/** For what one request needs more than its operation does. */
+export function hasScope(caller: Caller, scope: Scope): boolean {
+  return caller.kind === 'apiKey' && [allScopes, scope].some((one) => caller.scopes.includes(one));
+}
+
 /** What keeps the caller from the operation: the party in the path, a scope, or the entity of the token. */
 export function refusalOfAccess(
   access: Access,

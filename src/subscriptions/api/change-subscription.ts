@@ -8,6 +8,7 @@ import { tradingRefusals } from '../../merchants/domain/party.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import { allOrNothing } from '../../platform/database/all-or-nothing.ts';
+import { hasScope } from '../../platform/http/access.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, instantOf } from '../../platform/http/schemas.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
@@ -90,13 +91,17 @@ export const cancelSubscription = endpoint({
       refund: Type.Optional(
         Type.Enum(['none', 'unused', 'last'], {
           default: 'none',
-          description: 'With `now`: of what was paid for the time that is left, or for the last paid period.',
+          description:
+            'With `now`: of what was paid for the time that is left, or for the last paid period. Needs the scope `payments:write` too.',
         }),
       ),
     },
     { title: 'CancelSubscription' },
   ),
   bodyExample: { when: 'periodEnd' },
+  // Who may not refund a payment may not do it by an end.
+  isOwnParty: ({ caller, body: { refund = 'none' } }) =>
+    refund === 'none' || hasScope(caller, 'payments:write'),
   errors: changeErrors,
   handle: (request, deps: ChangeDeps) => {
     const { when, by = 'merchant', refund = 'none' } = request.body;

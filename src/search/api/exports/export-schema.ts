@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import type { Caller } from '../../../caller.ts';
 import { defined } from '../../../defined.ts';
-import { allScopes } from '../../../platform/http/access.ts';
+import { hasScope, type Scope } from '../../../platform/http/access.ts';
 import { DateTime, EntityID } from '../../../platform/http/schemas.ts';
 import { exportedKinds, statusOf, type Export, type ExportedKind } from '../../exports/domain/export.ts';
 import type { Exports } from '../../exports/port.ts';
@@ -60,10 +60,8 @@ const scopeOf = {
   refunds: 'payments:read',
   invoices: 'invoices:read',
   withdrawals: 'payouts:read',
-} as const satisfies Record<ExportedKind, string>;
+} as const satisfies Record<ExportedKind, Scope>;
 
 export function mayExport(caller: Caller, kind: ExportedKind): boolean {
-  return (
-    caller.kind === 'apiKey' && [allScopes, scopeOf[kind]].some((scope) => caller.scopes.includes(scope))
-  );
+  return hasScope(caller, scopeOf[kind]);
 }

@@ -200,3 +200,15 @@ test('a charge at the bank is finished first, and is given back', async () => {
   const refunds = [{ amount: connectionBreaks, ...paymentOf(invoiceID), refundID: '100' }];
   expect(await endRefund()).toEqual({ refund: 'last', isPending: false, refunds });
 });
+
+test('only a key that may refund payments ends a subscription with a refund', async () => {
+  const { by, id } = await started();
+  const { apiKeys } = world.service;
+  const scopes = ['subscriptions:write', 'subscriptions:read'];
+  const apiKey = await apiKeys.create({ partyId: by.partyId, name: 'subscriptions', scopes });
+  const cancel = (body: object) =>
+    subscriptions.call({ ...by, apiKey }, 'POST', `${subscriptionsUrl}/${id}/cancel`, body);
+  expect((await cancel({ when: 'now', refund: 'last' })).status).toBe(401);
+  expect((await subscriptions.get(by, id)).status).toBe('active');
+  expect((await cancel({ when: 'now', refund: 'none' })).body).toMatchObject({ status: 'ended' });
+});
