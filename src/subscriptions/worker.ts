@@ -162,7 +162,8 @@ async function takeTurn(
   const mayTrade = !startsCharge(next) || (await merchants.trading(subscription.terms)).ok;
   if (!mayTrade) return rest(laterBy(now, dayMs));
   if (startsCharge(next) && (await deps.banks.holdsChargesOf(subscription.terms, now))) {
-    deps.countCharge('postponed', 'held');
+    // If this run has written, the row is due again, and counts then.
+    if (leasedUntil !== undefined) deps.countCharge('postponed', 'held');
     return rest(laterBy(now, heldMs(subscription.terms.id)));
   }
   return end((tx) => doNext(tx, seen, next, now, deps));

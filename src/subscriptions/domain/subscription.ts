@@ -712,9 +712,9 @@ function withPaid(
   return { ...before, lastPaid: { number, invoiceIds: invoiceId === undefined ? [] : [invoiceId] } };
 }
 
-/** Rows of older versions have it as their latest period alone. */
+/** Nodes of older versions know their latest period alone. */
 export function lastPaidOf({ lastPaid, latest }: Subscription): LastPaid | undefined {
-  if (lastPaid || latest?.outcome !== 'paid') return lastPaid;
+  if (latest?.outcome !== 'paid' || (lastPaid && lastPaid.number >= latest.number)) return lastPaid;
   return { number: latest.number, invoiceIds: latest.invoiceId === undefined ? [] : [latest.invoiceId] };
 }
 

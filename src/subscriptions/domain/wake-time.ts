@@ -1,6 +1,7 @@
 // When the job of a subscription looks at it next.
 import { earliest, laterBy, type Instant } from '../../clock.ts';
 import { nextDuty, nextLook } from './duties/duties.ts';
+import { waitingForPayer } from './dunning/try-again.ts';
 import { nextAction, type Subscription, type SubscriptionFact } from './subscription.ts';
 
 /** The end of a payment wakes the subscription. If a crash prevents that, it looks after this time. */
@@ -35,11 +36,14 @@ function wakeForPeriods(subscription: Subscription, now: Instant): Instant | und
   return next === undefined || (oldest.charging !== undefined && look < next) ? look : next;
 }
 
-/** Its invoice says when it is dropped, and a payment at the bank may delay that. */
-function lookAtChange({ change }: Subscription, now: Instant): Instant | undefined {
+/** Its invoice says when it is dropped. A payment at the bank may delay that, and a consent of the payer lets it be charged before. */
+function lookAtChange(subscription: Subscription, now: Instant): Instant | undefined {
+  const { change } = subscription;
   if (!change) return undefined;
   const { charging, payableUntil = now } = change;
-  return charging === undefined && payableUntil > now ? payableUntil : laterBy(now, looksMs.charging);
+  const look = laterBy(now, looksMs.charging);
+  if (charging !== undefined || payableUntil <= now) return look;
+  return waitingForPayer(subscription)?.isChange ? earliest(look, payableUntil) : payableUntil;
 }
 
 function earliestOf(...times: readonly (Instant | undefined)[]): Instant | undefined {

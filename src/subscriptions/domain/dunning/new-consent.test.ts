@@ -6,6 +6,7 @@ import { Life } from '../../../../test/models/subscriptions/lived.ts';
 import { decideChange, decideChangeEnded } from '../changes/change.ts';
 import type { ChargeEnding } from '../charge-outcome.ts';
 import { decideCancel, decideCharge, decidePause, decideResume } from '../commands.ts';
+import { wakeTimeOf } from '../wake-time.ts';
 import type { OpenPeriod, Subscription, SubscriptionTerms } from '../subscription.ts';
 import { usualPolicy, type DunningPolicy } from './dunning.ts';
 import { decideConsentRenewed, withChangeConsented } from './try-again.ts';
@@ -242,6 +243,12 @@ describe('of a change that is not paid', () => {
     const now = consentedAt < start ? soon : consentedAt;
     expect(tried(hear(life, consentedAt, now))).toEqual(charges);
     expect(tried(hear(life, consentedAt, now))).toEqual(charges);
+  });
+
+  test('is looked at each hour while the payer may consent, so that no other write forgets its try', () => {
+    const waiting = withChange(payerPresent).subscription;
+    expect(wakeTimeOf(waiting, soon)).toBe(laterBy(soon, 3_600_000));
+    expect(wakeTimeOf(withChange(declined('funds')).subscription, soon)).not.toBe(laterBy(soon, 3_600_000));
   });
 
   test('takes effect when the try is captured', () => {

@@ -147,6 +147,8 @@ describe('the last paid period', () => {
     const { lastPaid: _, ...older } = running;
     expect(invoicesToRefund(older)).toEqual(['I3']);
     expect(invoicesToRefund({ ...older, latest: { ...period, outcome: 'skipped' } })).toEqual([]);
+    const next = { ...period, number: 4, invoiceId: 'I4' };
+    expect(invoicesToRefund({ ...running, latest: next })).toEqual(['I4']);
   });
 });
 
