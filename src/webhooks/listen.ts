@@ -41,8 +41,9 @@ export async function listen(options: {
   const { db, clock, ids, log, topics, partyId, print, forward } = options;
   const { target, explain } = temporaryKeys(options);
   const sender = openSender({ rule: 'anywhere', resolve: systemDnsLookup, timeoutMs });
-  for (const line of explain) print(line);
   let seen = await currentSnapshot(db);
+  // What happens once it says so is heard.
+  for (const line of explain) print(line);
   try {
     while (!options.isOver()) {
       const found = await newEvents(db, seen, eventsAtOnce, partyId);
