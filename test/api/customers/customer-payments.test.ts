@@ -2,6 +2,7 @@
 // and the rules of recurring charges apply.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dueAfter } from '../../support/worlds/due-date.ts';
+import { holdsCardNumber } from '../../../src/cards/domain/written-numbers.ts';
 import { verifyBundle } from '../../../src/recurring/consent-bundle.ts';
 import {
   customersUrl,
@@ -153,7 +154,9 @@ describe('a customer who is ready', () => {
       const [ofCustomer, card] = seriesId.split('.');
       expect([ofCustomer, card]).toEqual([customer.id, expect.stringMatching(/^[0-9a-f]{16}$/)]);
       const refused = await charge(customer, { payer: named(card!) }, { by: token });
-      expect(refused.created).toMatchObject({ status: 400, body: unknown.created.body });
+      // One of a thousand is written like the number of a card.
+      const body = holdsCardNumber(card!) ? { code: 'invalidRequest' } : unknown.created.body;
+      expect(refused.created).toMatchObject({ status: 400, body });
       const url = `${invoicesUrl}/${refused.id}/payments`;
       expect(await world.service.call('GET', url, { token })).toMatchObject({ status: 200, body: [] });
     }
