@@ -222,6 +222,11 @@ describeInBrowser('the console', () => {
     expect(await plots.locator('h2').allInnerTexts()).toEqual(
       expect.arrayContaining([`${answers?.bankId}: time to answer`, `${answers?.bankId}: without an answer`]),
     );
+    const looks = await page.evaluate<string[]>(`['of0', 'of1'].map((line) => {
+      const { strokeDasharray, strokeWidth } = getComputedStyle(document.querySelector('.plot path.line.' + line));
+      return strokeDasharray + ' ' + strokeWidth;
+    })`);
+    expect(looks).toEqual(['none 2px', '4px, 3px 2px']);
     await plots.nth(1).locator('summary').click();
     const row = (await plots.nth(1).locator('tbody tr').last().innerText()).trim().split(/\s+/);
     const { operations, unanswered, open } = lastHour ?? {};
