@@ -51,15 +51,35 @@ begin
     order by series_id collate "C", one.asker
   ), ready as materialized (
     select * from change
-    where "mayWait" or not exists (
-      select from change as earlier
-      where earlier.asker < change.asker and (earlier.series_id = change.series_id or earlier.invoice_id = change.invoice_id)
+    where "mayWait" or (
+      asker in (select min(asker) from change group by series_id) and asker in (select min(asker) from change group by invoice_id)
     )
     -- The journal of a hold needs a statement of its own.
     and not exists (select from json_array_elements(journal_entries) as entry where entry ->> 'phase' <> 'single')
   ), locked as materialized (
-    select * from ready
-    where lock_approved_charge(series_id, series_version, invoice_id, payment_id, version, coalesce("mayWait", false))
+    select ready.* from ready cross join lateral (
+      select from series
+      join series_attempt as attempt using (series_id)
+      join payment using (invoice_id, payment_id)
+      join invoice using (invoice_id)
+      where series.series_id = ready.series_id and series.version = series_version and attempt.invoice_id = ready.invoice_id
+        and attempt.payment_id = ready.payment_id and attempt.outcome in ('pending', 'unsent', 'lost')
+        and payment.version = ready.version
+      for no key update skip locked
+    ) as found
+    where not coalesce("mayWait", false)
+    union all
+    select ready.* from ready cross join lateral (
+      select from series
+      join series_attempt as attempt using (series_id)
+      join payment using (invoice_id, payment_id)
+      join invoice using (invoice_id)
+      where series.series_id = ready.series_id and series.version = series_version and attempt.invoice_id = ready.invoice_id
+        and attempt.payment_id = ready.payment_id and attempt.outcome in ('pending', 'unsent', 'lost')
+        and payment.version = ready.version
+      for no key update
+    ) as found
+    where "mayWait"
   ), series_changed as (
     update series
     set version = series.version + 1, status = series_status, chain = series_chain, state = series_state,
@@ -134,13 +154,21 @@ begin
       change_invoices json)
     order by subscription_id collate "C", one.asker
   ), ready as materialized (
-    select * from change
-    where "mayWait" or not exists (
-      select from change as earlier
-      where earlier.asker < change.asker and earlier.subscription_id = change.subscription_id
-    )
+    select * from change where "mayWait" or asker in (select min(asker) from change group by subscription_id)
   ), locked as materialized (
-    select * from ready where lock_subscription(subscription_id, version, coalesce("mayWait", false))
+    select ready.* from ready cross join lateral (
+      select from subscription
+      where subscription.subscription_id = ready.subscription_id and subscription.version = ready.version
+      for no key update skip locked
+    ) as found
+    where not coalesce("mayWait", false)
+    union all
+    select ready.* from ready cross join lateral (
+      select from subscription
+      where subscription.subscription_id = ready.subscription_id and subscription.version = ready.version
+      for no key update
+    ) as found
+    where "mayWait"
   ), changed as (
     update subscription
     set version = subscription.version + json_array_length(events), changed_at = greatest(subscription.changed_at, happened_at),
@@ -303,63 +331,6 @@ as $$
   ) as leg
   group by account_id, shard
 $$;
-
-create or replace function public.lock_approved_charge(of_series text, of_series_version integer, of_invoice text, of_payment text, of_version integer, waits boolean)
- returns boolean
- language plpgsql
-as $$
-begin
-  if waits then
-    perform from series
-    join series_attempt as attempt using (series_id)
-    join payment using (invoice_id, payment_id)
-    join invoice using (invoice_id)
-    where series.series_id = of_series and series.version = of_series_version and attempt.invoice_id = of_invoice
-      and attempt.payment_id = of_payment and attempt.outcome in ('pending', 'unsent', 'lost') and payment.version = of_version
-    for no key update;
-  else
-    perform from series
-    join series_attempt as attempt using (series_id)
-    join payment using (invoice_id, payment_id)
-    join invoice using (invoice_id)
-    where series.series_id = of_series and series.version = of_series_version and attempt.invoice_id = of_invoice
-      and attempt.payment_id = of_payment and attempt.outcome in ('pending', 'unsent', 'lost') and payment.version = of_version
-    for no key update skip locked;
-  end if;
-  return found;
-end $$;
-
-create or replace function public.lock_new_charge(of_series text, of_series_version integer, of_card_stops integer, of_invoice text, of_invoice_version integer, waits boolean)
- returns boolean
- language plpgsql
-as $$
-begin
-  if waits then
-    perform from series, invoice
-    where series_id = of_series and series.version = of_series_version and card_stops = of_card_stops
-      and invoice_id = of_invoice and invoice.version = of_invoice_version
-    for no key update;
-  else
-    perform from series, invoice
-    where series_id = of_series and series.version = of_series_version and card_stops = of_card_stops
-      and invoice_id = of_invoice and invoice.version = of_invoice_version
-    for no key update skip locked;
-  end if;
-  return found;
-end $$;
-
-create or replace function public.lock_subscription(of_subscription text, of_version integer, waits boolean)
- returns boolean
- language plpgsql
-as $$
-begin
-  if waits then
-    perform from subscription where subscription_id = of_subscription and version = of_version for no key update;
-  else
-    perform from subscription where subscription_id = of_subscription and version = of_version for no key update skip locked;
-  end if;
-  return found;
-end $$;
 
 create or replace function public.move_coarse_sums(moved search_sum[])
  returns void
@@ -691,18 +662,31 @@ begin
     order by series_id collate "C", one.asker
   ), ready as materialized (
     select * from change
-    where "mayWait" or not exists (
-      select from change as earlier
-      where earlier.asker < change.asker and (earlier.series_id = change.series_id or earlier.invoice_id = change.invoice_id
-        or earlier.party_id = change.party_id and earlier.external_id = change.external_id)
+    where "mayWait" or (
+      asker in (select min(asker) from change group by series_id)
+      and asker in (select min(asker) from change group by invoice_id)
+      and (external_id is null or asker in (select min(asker) from change group by party_id, external_id))
     )
     and not exists (
       select from external_id as claim
       where claim.party_id = change.party_id and operation = 'createPayment' and claim.external_id = change.external_id
     )
   ), locked as materialized (
-    select * from ready
-    where lock_new_charge(series_id, series_version, series_card_stops, invoice_id, invoice_version, coalesce("mayWait", false))
+    select ready.* from ready cross join lateral (
+      select from series, invoice
+      where series.series_id = ready.series_id and series.version = series_version and card_stops = series_card_stops
+        and invoice.invoice_id = ready.invoice_id and invoice.version = invoice_version
+      for no key update skip locked
+    ) as found
+    where not coalesce("mayWait", false)
+    union all
+    select ready.* from ready cross join lateral (
+      select from series, invoice
+      where series.series_id = ready.series_id and series.version = series_version and card_stops = series_card_stops
+        and invoice.invoice_id = ready.invoice_id and invoice.version = invoice_version
+      for no key update
+    ) as found
+    where "mayWait"
   ), identified as (
     insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
     select party_id, 'createPayment', external_id, invoice_id || '.' || payment_id, fingerprint from locked
