@@ -261,6 +261,38 @@ begin
   select asker, version from changed;
 end $$;
 
+create or replace function end_payer_emails(changes json) returns table (asker int) language plpgsql
+set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+  return query
+  with change as materialized (
+    select * from json_to_recordset(changes) as one (asker int, "mayWait" boolean, invoice_id text, payment_id text, status text,
+      now timestamptz, subject text, text_body text, html_body text, refusal text)
+    order by invoice_id collate "C", payment_id collate "C"
+  ), locked as materialized (
+    select change.* from change cross join lateral (
+      select from payer_email as email
+      where email.invoice_id = change.invoice_id and email.payment_id = change.payment_id and email.status = 'waiting'
+      for no key update skip locked
+    ) as found
+    where not coalesce("mayWait", false)
+    union all
+    select change.* from change cross join lateral (
+      select from payer_email as email
+      where email.invoice_id = change.invoice_id and email.payment_id = change.payment_id and email.status = 'waiting'
+      for no key update
+    ) as found
+    where "mayWait"
+  )
+  update payer_email as email
+  set status = locked.status, ended_at = locked.now, subject = locked.subject, text_body = locked.text_body,
+      html_body = locked.html_body, refusal = locked.refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+  from locked
+  where email.invoice_id = any (array[locked.invoice_id]) and email.payment_id = locked.payment_id and email.status = 'waiting'
+  returning locked.asker;
+end $$;
+
 drop function lock_new_charge(text, int, int, text, int, boolean);
 drop function lock_approved_charge(text, int, text, text, int, boolean);
 drop function lock_subscription(text, int, boolean);
