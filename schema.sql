@@ -255,29 +255,36 @@ end $$;
 create or replace function public.end_payer_emails(changes json)
  returns table(asker integer)
  language plpgsql
+ set enable_seqscan to 'off'
 as $$
-declare
-  may_wait constant boolean := (changes -> 0 ->> 'mayWait')::boolean;
-  change record;
+#variable_conflict use_column
 begin
-  for change in
-    select * from json_to_recordset(changes) as one (asker int, invoice_id text, payment_id text, status text, now timestamptz, subject text,
-      text_body text, html_body text, refusal text)
+  return query
+  with change as materialized (
+    select * from json_to_recordset(changes) as one (asker int, "mayWait" boolean, invoice_id text, payment_id text, status text,
+      now timestamptz, subject text, text_body text, html_body text, refusal text)
     order by invoice_id collate "C", payment_id collate "C"
-  loop
-    if not may_wait then
-      perform from payer_email
-      where invoice_id = change.invoice_id and payment_id = change.payment_id and status = 'waiting' for no key update skip locked;
-      continue when not found;
-    end if;
-    update payer_email
-    set status = change.status, ended_at = change.now, subject = change.subject, text_body = change.text_body,
-        html_body = change.html_body, refusal = change.refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
-    where invoice_id = change.invoice_id and payment_id = change.payment_id and status = 'waiting';
-    continue when not found;
-    asker := change.asker;
-    return next;
-  end loop;
+  ), locked as materialized (
+    select change.* from change cross join lateral (
+      select from payer_email as email
+      where email.invoice_id = change.invoice_id and email.payment_id = change.payment_id and email.status = 'waiting'
+      for no key update skip locked
+    ) as found
+    where not coalesce("mayWait", false)
+    union all
+    select change.* from change cross join lateral (
+      select from payer_email as email
+      where email.invoice_id = change.invoice_id and email.payment_id = change.payment_id and email.status = 'waiting'
+      for no key update
+    ) as found
+    where "mayWait"
+  )
+  update payer_email as email
+  set status = locked.status, ended_at = locked.now, subject = locked.subject, text_body = locked.text_body,
+      html_body = locked.html_body, refusal = locked.refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+  from locked
+  where email.invoice_id = any (array[locked.invoice_id]) and email.payment_id = locked.payment_id and email.status = 'waiting'
+  returning locked.asker;
 end $$;
 
 create or replace function public.follow_sums()
@@ -1917,8 +1924,6 @@ create table series_attempt (
   constraint series_attempt_check check ((ended_at is null) = (outcome = 'pending'::text)),
   constraint series_attempt_outcome_check check (outcome = any (array['pending'::text, 'approved'::text, 'declined'::text, 'lost'::text, 'unsent'::text]))
 );
-create index series_attempt_age on series_attempt using btree (series_id, created_at);
-create index series_attempt_pending on series_attempt using btree (series_id) where outcome = 'pending'::text;
 
 create table shop (
   party_id id not null,
@@ -2006,9 +2011,9 @@ create table subscription (
   constraint subscription_phase_check check (phase = any (array['incomplete'::text, 'running'::text, 'paused'::text, 'unpaid'::text, 'ended'::text]))
 );
 create index subscription_due on subscription using btree (wake_at) where wake_at is not null;
-create index subscription_misconfigured on subscription using btree (subscription_id) where (((state -> 'open'::text) -> 0) ->> 'declineClass'::text) = 'configuration'::text;
+create index subscription_misconfigured on subscription using btree (subscription_id) where strpos(state::text, '"configuration"'::text) > 0 and (((state -> 'open'::text) -> 0) ->> 'declineClass'::text) = 'configuration'::text;
 create index subscription_of_customer on subscription using btree (customer_id, created_at, subscription_id);
-create index subscription_parked on subscription using btree (subscription_id) where (state ->> 'parkedFor'::text) is not null;
+create index subscription_parked on subscription using btree (subscription_id) where strpos(state::text, '"parkedFor"'::text) > 0 and (state ->> 'parkedFor'::text) is not null;
 create index subscription_stuck on subscription using btree (stuck_at) where stuck_at is not null;
 
 create table subscription_invoice (
