@@ -115,18 +115,16 @@ begin
         status = case when invoice_paid then 'paid' else invoice.status end, payment_in_progress = in_progress,
         wake_at = case when in_progress or invoice_paid or invoice.status <> 'unpaid' then null else due_date end
     from locked where invoice.invoice_id = any (array[locked.invoice_id])
-    returning invoice.invoice_id, invoice.version, invoice.party_id, invoice.changed_at, locked.asker, locked.payment_id, events,
-      locked.exchanges, journal_operation, journal_entries
+    returning invoice.invoice_id, invoice.version - json_array_length(locked.events) as version_before, invoice.party_id,
+      invoice.changed_at, locked.asker, locked.payment_id, events, locked.exchanges, journal_operation, journal_entries
   ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     select series_id, version, 'series', party_id, changed_at, series_facts from series_changed
     union all
-    select invoice_id, version - json_array_length(events) + entry.ordinal::int, 'invoice', party_id, changed_at, entry.facts
+    select invoice_id, version_before + entry.ordinal::int, 'invoice', party_id, changed_at, entry.facts
     from invoice_changed cross join lateral json_array_elements(events) with ordinality as entry (facts, ordinal)
   )
-  select array_agg(one.asker), array_agg(exists (
-      select from emailed where emailed.invoice_id = one.invoice_id and emailed.payment_id = one.payment_id
-    )), (select json_agg(entry) from invoice_changed cross join lateral json_array_elements(exchanges) as entry),
+  select array_agg(one.asker), array_agg((invoice_id, payment_id) in (select invoice_id, payment_id from emailed)), (select json_agg(entry) from invoice_changed cross join lateral json_array_elements(exchanges) as entry),
     coalesce(array_agg(invoice_id) filter (where journal_entries is not null), '{}'),
     array_agg(journal_operation) filter (where journal_entries is not null),
     array_agg(changed_at) filter (where journal_entries is not null),
@@ -174,7 +172,8 @@ begin
     set version = subscription.version + json_array_length(events), changed_at = greatest(subscription.changed_at, happened_at),
         phase = locked.phase, state = locked.state, wake_at = locked.wake_at, attempts = 0, stuck_at = null, stuck_reason = null
     from locked where subscription.subscription_id = any (array[locked.subscription_id])
-    returning locked.asker, subscription.subscription_id, subscription.version, subscription.party_id, subscription.changed_at, events
+    returning locked.asker, subscription.subscription_id, subscription.version, locked.version as version_before,
+      subscription.party_id, subscription.changed_at, events
   ), created as materialized (
     select subscription_id, period.*
     from locked cross join lateral json_to_recordset(created_periods) as period (number int, kind text, "startsOn" text,
@@ -203,7 +202,7 @@ begin
     from locked cross join lateral json_to_recordset(change_invoices) as change (number int, "invoiceId" text)
   ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-    select subscription_id, version - json_array_length(events) + entry.ordinal::int, 'subscription', party_id, changed_at, entry.facts
+    select subscription_id, version_before + entry.ordinal::int, 'subscription', party_id, changed_at, entry.facts
     from changed cross join lateral json_array_elements(events) with ordinality as entry (facts, ordinal)
   )
   select asker, version from changed;
@@ -795,7 +794,7 @@ begin
     from locked where subscription.subscription_id = any (array[locked.subscription_id]) and locked.wake_at > locked.at
     returning locked.asker
   )
-  select locked.asker, exists (select from claimed where claimed.asker = locked.asker) from locked;
+  select asker, asker in (select asker from claimed) from locked;
 end $$;
 
 create or replace function public.wake_subscriptions_of_customer()
@@ -1325,7 +1324,7 @@ create table invoice (
   constraint invoice_check check ((reason is not null) = (status = any (array['fulfilled'::text, 'cancelled'::text]))),
   constraint invoice_currency_check check (currency ~ '^[A-Z]{3}$'::text),
   constraint invoice_status_check check (status = any (array['unpaid'::text, 'paid'::text, 'fulfilled'::text, 'cancelled'::text]))
-);
+) with (fillfactor=70);
 create index invoice_due on invoice using btree (wake_at) where wake_at is not null;
 create index invoice_stuck on invoice using btree (stuck_at) where stuck_at is not null;
 
@@ -1923,7 +1922,7 @@ create table series_attempt (
   constraint series_attempt_pkey primary key (series_id, invoice_id, payment_id),
   constraint series_attempt_check check ((ended_at is null) = (outcome = 'pending'::text)),
   constraint series_attempt_outcome_check check (outcome = any (array['pending'::text, 'approved'::text, 'declined'::text, 'lost'::text, 'unsent'::text]))
-);
+) with (fillfactor=60);
 
 create table shop (
   party_id id not null,
@@ -2009,7 +2008,7 @@ create table subscription (
   stuck_reason text,
   constraint subscription_pkey primary key (subscription_id),
   constraint subscription_phase_check check (phase = any (array['incomplete'::text, 'running'::text, 'paused'::text, 'unpaid'::text, 'ended'::text]))
-);
+) with (fillfactor=60);
 create index subscription_due on subscription using btree (wake_at) where wake_at is not null;
 create index subscription_misconfigured on subscription using btree (subscription_id) where strpos(state::text, '"configuration"'::text) > 0 and (((state -> 'open'::text) -> 0) ->> 'declineClass'::text) = 'configuration'::text;
 create index subscription_of_customer on subscription using btree (customer_id, created_at, subscription_id);
@@ -2055,7 +2054,7 @@ create table subscription_period (
   constraint subscription_period_number_check check (number >= 1),
   constraint subscription_period_outcome_check check (outcome = any (array['open'::text, 'paid'::text, 'unpaid'::text, 'forgiven'::text, 'skipped'::text, 'missed'::text])),
   constraint subscription_period_starts_on_check check (starts_on ~ '^\d{4}-\d{2}-\d{2}$'::text)
-);
+) with (fillfactor=60);
 
 create table terminal (
   party_id id not null,

@@ -42,9 +42,8 @@ export const faultsOfHoldsAndRefunds: Faults = {
     edits: [
       {
         within: 'insertInvoice',
-        replace:
-          "append_event('invoice', invoice_id, made.version, made.party_id, changed_at, facts) as version",
-        by: 'case when facts is not null then made.version end as version',
+        replace: "select invoice_id, version, 'invoice', party_id, created_at, facts from claimed",
+        by: "select invoice_id, version, 'invoice', party_id, created_at, facts from claimed where facts is null",
       },
       {
         within: 'changeInvoiceRow',

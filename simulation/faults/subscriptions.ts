@@ -186,14 +186,12 @@ export const faultsOfSubscriptions: Faults = {
     edits: [
       {
         within: 'change_subscriptions',
-        replace: `and subscription.version = ready.version
-      for no key update\n`,
-        by: 'for no key update\n',
+        replace: 'and subscription.version = ready.version for no key update ) as found',
+        by: 'for no key update ) as found',
       },
       {
         within: 'change_subscriptions',
-        replace: `and subscription.version = ready.version
-      for no key update skip locked`,
+        replace: 'and subscription.version = ready.version for no key update skip locked',
         by: 'for no key update skip locked',
       },
     ],

@@ -1,5 +1,5 @@
-// A page of the events that a snapshot does not show, in the order of their transactions: of those that were running, and of those that
-// began since. A scan from the oldest running one would read again what has been committed since that one began.
+// A page of the events that a snapshot does not show: those of transactions that ran then, and of later ones. A scan from the oldest that
+// ran would read again what was committed since it began.
 type Page = { readonly columns: string; readonly where: string };
 
 /** Takes the parameters `:seen` and `:limit`. The last transaction is whole. */

@@ -170,18 +170,16 @@ begin
         status = case when invoice_paid then 'paid' else invoice.status end, payment_in_progress = in_progress,
         wake_at = case when in_progress or invoice_paid or invoice.status <> 'unpaid' then null else due_date end
     from locked where invoice.invoice_id = any (array[locked.invoice_id])
-    returning invoice.invoice_id, invoice.version, invoice.party_id, invoice.changed_at, locked.asker, locked.payment_id, events,
-      locked.exchanges, journal_operation, journal_entries
+    returning invoice.invoice_id, invoice.version - json_array_length(locked.events) as version_before, invoice.party_id,
+      invoice.changed_at, locked.asker, locked.payment_id, events, locked.exchanges, journal_operation, journal_entries
   ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     select series_id, version, 'series', party_id, changed_at, series_facts from series_changed
     union all
-    select invoice_id, version - json_array_length(events) + entry.ordinal::int, 'invoice', party_id, changed_at, entry.facts
+    select invoice_id, version_before + entry.ordinal::int, 'invoice', party_id, changed_at, entry.facts
     from invoice_changed cross join lateral json_array_elements(events) with ordinality as entry (facts, ordinal)
   )
-  select array_agg(one.asker), array_agg(exists (
-      select from emailed where emailed.invoice_id = one.invoice_id and emailed.payment_id = one.payment_id
-    )), (select json_agg(entry) from invoice_changed cross join lateral json_array_elements(exchanges) as entry),
+  select array_agg(one.asker), array_agg((invoice_id, payment_id) in (select invoice_id, payment_id from emailed)), (select json_agg(entry) from invoice_changed cross join lateral json_array_elements(exchanges) as entry),
     coalesce(array_agg(invoice_id) filter (where journal_entries is not null), '{}'),
     array_agg(journal_operation) filter (where journal_entries is not null),
     array_agg(changed_at) filter (where journal_entries is not null),
@@ -226,7 +224,8 @@ begin
     set version = subscription.version + json_array_length(events), changed_at = greatest(subscription.changed_at, happened_at),
         phase = locked.phase, state = locked.state, wake_at = locked.wake_at, attempts = 0, stuck_at = null, stuck_reason = null
     from locked where subscription.subscription_id = any (array[locked.subscription_id])
-    returning locked.asker, subscription.subscription_id, subscription.version, subscription.party_id, subscription.changed_at, events
+    returning locked.asker, subscription.subscription_id, subscription.version, locked.version as version_before,
+      subscription.party_id, subscription.changed_at, events
   ), created as materialized (
     select subscription_id, period.*
     from locked cross join lateral json_to_recordset(created_periods) as period (number int, kind text, "startsOn" text,
@@ -255,7 +254,7 @@ begin
     from locked cross join lateral json_to_recordset(change_invoices) as change (number int, "invoiceId" text)
   ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-    select subscription_id, version - json_array_length(events) + entry.ordinal::int, 'subscription', party_id, changed_at, entry.facts
+    select subscription_id, version_before + entry.ordinal::int, 'subscription', party_id, changed_at, entry.facts
     from changed cross join lateral json_array_elements(events) with ordinality as entry (facts, ordinal)
   )
   select asker, version from changed;
@@ -291,6 +290,33 @@ begin
   from locked
   where email.invoice_id = any (array[locked.invoice_id]) and email.payment_id = locked.payment_id and email.status = 'waiting'
   returning locked.asker;
+end $$;
+
+create or replace function wake_subscriptions(changes json) returns table (asker int, is_claimed boolean) language plpgsql
+set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+  return query
+  with change as materialized (
+    select * from json_to_recordset(changes) as one (asker int, "mayWait" boolean, subscription_id text, at timestamptz,
+      leased_until timestamptz)
+    order by subscription_id collate "C"
+  ), locked as materialized (
+    select change.*, found.wake_at from change cross join lateral (
+      select wake_at from subscription where subscription_id = change.subscription_id for no key update skip locked
+    ) as found
+    where not coalesce("mayWait", false)
+    union all
+    select change.*, found.wake_at from change cross join lateral (
+      select wake_at from subscription where subscription_id = change.subscription_id for no key update
+    ) as found
+    where "mayWait"
+  ), claimed as (
+    update subscription set wake_at = locked.leased_until, attempts = 1
+    from locked where subscription.subscription_id = any (array[locked.subscription_id]) and locked.wake_at > locked.at
+    returning locked.asker
+  )
+  select asker, asker in (select asker from claimed) from locked;
 end $$;
 
 drop function lock_new_charge(text, int, int, text, int, boolean);
