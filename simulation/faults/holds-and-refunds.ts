@@ -42,8 +42,8 @@ export const faultsOfHoldsAndRefunds: Faults = {
     edits: [
       {
         within: 'insertInvoice',
-        replace: "select invoice_id, version, 'invoice', party_id, created_at, facts from claimed",
-        by: "select invoice_id, version, 'invoice', party_id, created_at, facts from claimed where facts is null",
+        replace: 'changed_at, facts from made join claimed using (invoice_id)',
+        by: 'changed_at, facts from made join claimed using (invoice_id) where facts is null',
       },
       {
         within: 'changeInvoiceRow',

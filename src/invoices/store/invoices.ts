@@ -75,9 +75,10 @@ const insertInvoice = writeStatement({
     ), made as (
       insert into invoice (${columnList(columns)}, changed_at, wake_at)
       select ${columnList(columns)}, created_at, wake_at from claimed
+      returning invoice_id, version, party_id, changed_at
     ), logged as (
       insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-      select invoice_id, version, 'invoice', party_id, created_at, facts from claimed
+      select invoice_id, made.version, 'invoice', made.party_id, changed_at, facts from made join claimed using (invoice_id)
     )
     select asker, version from claimed`,
 });
