@@ -51,15 +51,35 @@ begin
     order by series_id collate "C", one.asker
   ), ready as materialized (
     select * from change
-    where "mayWait" or not exists (
-      select from change as earlier
-      where earlier.asker < change.asker and (earlier.series_id = change.series_id or earlier.invoice_id = change.invoice_id)
+    where "mayWait" or (
+      asker in (select min(asker) from change group by series_id) and asker in (select min(asker) from change group by invoice_id)
     )
     -- The journal of a hold needs a statement of its own.
     and not exists (select from json_array_elements(journal_entries) as entry where entry ->> 'phase' <> 'single')
   ), locked as materialized (
-    select * from ready
-    where lock_approved_charge(series_id, series_version, invoice_id, payment_id, version, coalesce("mayWait", false))
+    select ready.* from ready cross join lateral (
+      select from series
+      join series_attempt as attempt using (series_id)
+      join payment using (invoice_id, payment_id)
+      join invoice using (invoice_id)
+      where series.series_id = ready.series_id and series.version = series_version and attempt.invoice_id = ready.invoice_id
+        and attempt.payment_id = ready.payment_id and attempt.outcome in ('pending', 'unsent', 'lost')
+        and payment.version = ready.version
+      for no key update skip locked
+    ) as found
+    where not coalesce("mayWait", false)
+    union all
+    select ready.* from ready cross join lateral (
+      select from series
+      join series_attempt as attempt using (series_id)
+      join payment using (invoice_id, payment_id)
+      join invoice using (invoice_id)
+      where series.series_id = ready.series_id and series.version = series_version and attempt.invoice_id = ready.invoice_id
+        and attempt.payment_id = ready.payment_id and attempt.outcome in ('pending', 'unsent', 'lost')
+        and payment.version = ready.version
+      for no key update
+    ) as found
+    where "mayWait"
   ), series_changed as (
     update series
     set version = series.version + 1, status = series_status, chain = series_chain, state = series_state,
@@ -95,18 +115,16 @@ begin
         status = case when invoice_paid then 'paid' else invoice.status end, payment_in_progress = in_progress,
         wake_at = case when in_progress or invoice_paid or invoice.status <> 'unpaid' then null else due_date end
     from locked where invoice.invoice_id = any (array[locked.invoice_id])
-    returning invoice.invoice_id, invoice.version, invoice.party_id, invoice.changed_at, locked.asker, locked.payment_id, events,
-      locked.exchanges, journal_operation, journal_entries
+    returning invoice.invoice_id, invoice.version - json_array_length(locked.events) as version_before, invoice.party_id,
+      invoice.changed_at, locked.asker, locked.payment_id, events, locked.exchanges, journal_operation, journal_entries
   ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     select series_id, version, 'series', party_id, changed_at, series_facts from series_changed
     union all
-    select invoice_id, version - json_array_length(events) + entry.ordinal::int, 'invoice', party_id, changed_at, entry.facts
+    select invoice_id, version_before + entry.ordinal::int, 'invoice', party_id, changed_at, entry.facts
     from invoice_changed cross join lateral json_array_elements(events) with ordinality as entry (facts, ordinal)
   )
-  select array_agg(one.asker), array_agg(exists (
-      select from emailed where emailed.invoice_id = one.invoice_id and emailed.payment_id = one.payment_id
-    )), (select json_agg(entry) from invoice_changed cross join lateral json_array_elements(exchanges) as entry),
+  select array_agg(one.asker), array_agg((invoice_id, payment_id) in (select invoice_id, payment_id from emailed)), (select json_agg(entry) from invoice_changed cross join lateral json_array_elements(exchanges) as entry),
     coalesce(array_agg(invoice_id) filter (where journal_entries is not null), '{}'),
     array_agg(journal_operation) filter (where journal_entries is not null),
     array_agg(changed_at) filter (where journal_entries is not null),
@@ -134,19 +152,28 @@ begin
       change_invoices json)
     order by subscription_id collate "C", one.asker
   ), ready as materialized (
-    select * from change
-    where "mayWait" or not exists (
-      select from change as earlier
-      where earlier.asker < change.asker and earlier.subscription_id = change.subscription_id
-    )
+    select * from change where "mayWait" or asker in (select min(asker) from change group by subscription_id)
   ), locked as materialized (
-    select * from ready where lock_subscription(subscription_id, version, coalesce("mayWait", false))
+    select ready.* from ready cross join lateral (
+      select from subscription
+      where subscription.subscription_id = ready.subscription_id and subscription.version = ready.version
+      for no key update skip locked
+    ) as found
+    where not coalesce("mayWait", false)
+    union all
+    select ready.* from ready cross join lateral (
+      select from subscription
+      where subscription.subscription_id = ready.subscription_id and subscription.version = ready.version
+      for no key update
+    ) as found
+    where "mayWait"
   ), changed as (
     update subscription
     set version = subscription.version + json_array_length(events), changed_at = greatest(subscription.changed_at, happened_at),
         phase = locked.phase, state = locked.state, wake_at = locked.wake_at, attempts = 0, stuck_at = null, stuck_reason = null
     from locked where subscription.subscription_id = any (array[locked.subscription_id])
-    returning locked.asker, subscription.subscription_id, subscription.version, subscription.party_id, subscription.changed_at, events
+    returning locked.asker, subscription.subscription_id, subscription.version, locked.version as version_before,
+      subscription.party_id, subscription.changed_at, events
   ), created as materialized (
     select subscription_id, period.*
     from locked cross join lateral json_to_recordset(created_periods) as period (number int, kind text, "startsOn" text,
@@ -175,7 +202,7 @@ begin
     from locked cross join lateral json_to_recordset(change_invoices) as change (number int, "invoiceId" text)
   ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-    select subscription_id, version - json_array_length(events) + entry.ordinal::int, 'subscription', party_id, changed_at, entry.facts
+    select subscription_id, version_before + entry.ordinal::int, 'subscription', party_id, changed_at, entry.facts
     from changed cross join lateral json_array_elements(events) with ordinality as entry (facts, ordinal)
   )
   select asker, version from changed;
@@ -227,29 +254,36 @@ end $$;
 create or replace function public.end_payer_emails(changes json)
  returns table(asker integer)
  language plpgsql
+ set enable_seqscan to 'off'
 as $$
-declare
-  may_wait constant boolean := (changes -> 0 ->> 'mayWait')::boolean;
-  change record;
+#variable_conflict use_column
 begin
-  for change in
-    select * from json_to_recordset(changes) as one (asker int, invoice_id text, payment_id text, status text, now timestamptz, subject text,
-      text_body text, html_body text, refusal text)
+  return query
+  with change as materialized (
+    select * from json_to_recordset(changes) as one (asker int, "mayWait" boolean, invoice_id text, payment_id text, status text,
+      now timestamptz, subject text, text_body text, html_body text, refusal text)
     order by invoice_id collate "C", payment_id collate "C"
-  loop
-    if not may_wait then
-      perform from payer_email
-      where invoice_id = change.invoice_id and payment_id = change.payment_id and status = 'waiting' for no key update skip locked;
-      continue when not found;
-    end if;
-    update payer_email
-    set status = change.status, ended_at = change.now, subject = change.subject, text_body = change.text_body,
-        html_body = change.html_body, refusal = change.refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
-    where invoice_id = change.invoice_id and payment_id = change.payment_id and status = 'waiting';
-    continue when not found;
-    asker := change.asker;
-    return next;
-  end loop;
+  ), locked as materialized (
+    select change.* from change cross join lateral (
+      select from payer_email as email
+      where email.invoice_id = change.invoice_id and email.payment_id = change.payment_id and email.status = 'waiting'
+      for no key update skip locked
+    ) as found
+    where not coalesce("mayWait", false)
+    union all
+    select change.* from change cross join lateral (
+      select from payer_email as email
+      where email.invoice_id = change.invoice_id and email.payment_id = change.payment_id and email.status = 'waiting'
+      for no key update
+    ) as found
+    where "mayWait"
+  )
+  update payer_email as email
+  set status = locked.status, ended_at = locked.now, subject = locked.subject, text_body = locked.text_body,
+      html_body = locked.html_body, refusal = locked.refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+  from locked
+  where email.invoice_id = any (array[locked.invoice_id]) and email.payment_id = locked.payment_id and email.status = 'waiting'
+  returning locked.asker;
 end $$;
 
 create or replace function public.follow_sums()
@@ -303,63 +337,6 @@ as $$
   ) as leg
   group by account_id, shard
 $$;
-
-create or replace function public.lock_approved_charge(of_series text, of_series_version integer, of_invoice text, of_payment text, of_version integer, waits boolean)
- returns boolean
- language plpgsql
-as $$
-begin
-  if waits then
-    perform from series
-    join series_attempt as attempt using (series_id)
-    join payment using (invoice_id, payment_id)
-    join invoice using (invoice_id)
-    where series.series_id = of_series and series.version = of_series_version and attempt.invoice_id = of_invoice
-      and attempt.payment_id = of_payment and attempt.outcome in ('pending', 'unsent', 'lost') and payment.version = of_version
-    for no key update;
-  else
-    perform from series
-    join series_attempt as attempt using (series_id)
-    join payment using (invoice_id, payment_id)
-    join invoice using (invoice_id)
-    where series.series_id = of_series and series.version = of_series_version and attempt.invoice_id = of_invoice
-      and attempt.payment_id = of_payment and attempt.outcome in ('pending', 'unsent', 'lost') and payment.version = of_version
-    for no key update skip locked;
-  end if;
-  return found;
-end $$;
-
-create or replace function public.lock_new_charge(of_series text, of_series_version integer, of_card_stops integer, of_invoice text, of_invoice_version integer, waits boolean)
- returns boolean
- language plpgsql
-as $$
-begin
-  if waits then
-    perform from series, invoice
-    where series_id = of_series and series.version = of_series_version and card_stops = of_card_stops
-      and invoice_id = of_invoice and invoice.version = of_invoice_version
-    for no key update;
-  else
-    perform from series, invoice
-    where series_id = of_series and series.version = of_series_version and card_stops = of_card_stops
-      and invoice_id = of_invoice and invoice.version = of_invoice_version
-    for no key update skip locked;
-  end if;
-  return found;
-end $$;
-
-create or replace function public.lock_subscription(of_subscription text, of_version integer, waits boolean)
- returns boolean
- language plpgsql
-as $$
-begin
-  if waits then
-    perform from subscription where subscription_id = of_subscription and version = of_version for no key update;
-  else
-    perform from subscription where subscription_id = of_subscription and version = of_version for no key update skip locked;
-  end if;
-  return found;
-end $$;
 
 create or replace function public.move_coarse_sums(moved search_sum[])
  returns void
@@ -691,18 +668,31 @@ begin
     order by series_id collate "C", one.asker
   ), ready as materialized (
     select * from change
-    where "mayWait" or not exists (
-      select from change as earlier
-      where earlier.asker < change.asker and (earlier.series_id = change.series_id or earlier.invoice_id = change.invoice_id
-        or earlier.party_id = change.party_id and earlier.external_id = change.external_id)
+    where "mayWait" or (
+      asker in (select min(asker) from change group by series_id)
+      and asker in (select min(asker) from change group by invoice_id)
+      and (external_id is null or asker in (select min(asker) from change group by party_id, external_id))
     )
     and not exists (
       select from external_id as claim
       where claim.party_id = change.party_id and operation = 'createPayment' and claim.external_id = change.external_id
     )
   ), locked as materialized (
-    select * from ready
-    where lock_new_charge(series_id, series_version, series_card_stops, invoice_id, invoice_version, coalesce("mayWait", false))
+    select ready.* from ready cross join lateral (
+      select from series, invoice
+      where series.series_id = ready.series_id and series.version = series_version and card_stops = series_card_stops
+        and invoice.invoice_id = ready.invoice_id and invoice.version = invoice_version
+      for no key update skip locked
+    ) as found
+    where not coalesce("mayWait", false)
+    union all
+    select ready.* from ready cross join lateral (
+      select from series, invoice
+      where series.series_id = ready.series_id and series.version = series_version and card_stops = series_card_stops
+        and invoice.invoice_id = ready.invoice_id and invoice.version = invoice_version
+      for no key update
+    ) as found
+    where "mayWait"
   ), identified as (
     insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
     select party_id, 'createPayment', external_id, invoice_id || '.' || payment_id, fingerprint from locked
@@ -804,7 +794,7 @@ begin
     from locked where subscription.subscription_id = any (array[locked.subscription_id]) and locked.wake_at > locked.at
     returning locked.asker
   )
-  select locked.asker, exists (select from claimed where claimed.asker = locked.asker) from locked;
+  select asker, asker in (select asker from claimed) from locked;
 end $$;
 
 create or replace function public.wake_subscriptions_of_customer()
@@ -1334,7 +1324,7 @@ create table invoice (
   constraint invoice_check check ((reason is not null) = (status = any (array['fulfilled'::text, 'cancelled'::text]))),
   constraint invoice_currency_check check (currency ~ '^[A-Z]{3}$'::text),
   constraint invoice_status_check check (status = any (array['unpaid'::text, 'paid'::text, 'fulfilled'::text, 'cancelled'::text]))
-);
+) with (fillfactor=70);
 create index invoice_due on invoice using btree (wake_at) where wake_at is not null;
 create index invoice_stuck on invoice using btree (stuck_at) where stuck_at is not null;
 
@@ -1932,9 +1922,7 @@ create table series_attempt (
   constraint series_attempt_pkey primary key (series_id, invoice_id, payment_id),
   constraint series_attempt_check check ((ended_at is null) = (outcome = 'pending'::text)),
   constraint series_attempt_outcome_check check (outcome = any (array['pending'::text, 'approved'::text, 'declined'::text, 'lost'::text, 'unsent'::text]))
-);
-create index series_attempt_age on series_attempt using btree (series_id, created_at);
-create index series_attempt_pending on series_attempt using btree (series_id) where outcome = 'pending'::text;
+) with (fillfactor=60);
 
 create table shop (
   party_id id not null,
@@ -2020,11 +2008,11 @@ create table subscription (
   stuck_reason text,
   constraint subscription_pkey primary key (subscription_id),
   constraint subscription_phase_check check (phase = any (array['incomplete'::text, 'running'::text, 'paused'::text, 'unpaid'::text, 'ended'::text]))
-);
+) with (fillfactor=60);
 create index subscription_due on subscription using btree (wake_at) where wake_at is not null;
-create index subscription_misconfigured on subscription using btree (subscription_id) where (((state -> 'open'::text) -> 0) ->> 'declineClass'::text) = 'configuration'::text;
+create index subscription_misconfigured on subscription using btree (subscription_id) where strpos(state::text, '"configuration"'::text) > 0 and (((state -> 'open'::text) -> 0) ->> 'declineClass'::text) = 'configuration'::text;
 create index subscription_of_customer on subscription using btree (customer_id, created_at, subscription_id);
-create index subscription_parked on subscription using btree (subscription_id) where (state ->> 'parkedFor'::text) is not null;
+create index subscription_parked on subscription using btree (subscription_id) where strpos(state::text, '"parkedFor"'::text) > 0 and (state ->> 'parkedFor'::text) is not null;
 create index subscription_stuck on subscription using btree (stuck_at) where stuck_at is not null;
 
 create table subscription_invoice (
@@ -2066,7 +2054,7 @@ create table subscription_period (
   constraint subscription_period_number_check check (number >= 1),
   constraint subscription_period_outcome_check check (outcome = any (array['open'::text, 'paid'::text, 'unpaid'::text, 'forgiven'::text, 'skipped'::text, 'missed'::text])),
   constraint subscription_period_starts_on_check check (starts_on ~ '^\d{4}-\d{2}-\d{2}$'::text)
-);
+) with (fillfactor=60);
 
 create table terminal (
   party_id id not null,

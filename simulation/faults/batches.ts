@@ -15,13 +15,13 @@ export const faultsOfBatches: Faults = {
     does: 'A charge that is started in a batch does not compare the version of its series.',
     edits: [
       {
-        within: 'lock_new_charge',
-        replace: `series.version = of_series_version and card_stops = of_card_stops
-      and invoice_id = of_invoice and invoice.version = of_invoice_version
-    for no key update skip locked`,
-        by: `card_stops = of_card_stops
-      and invoice_id = of_invoice and invoice.version = of_invoice_version
-    for no key update skip locked`,
+        within: 'start_charges',
+        replace: `series.version = series_version and card_stops = series_card_stops
+        and invoice.invoice_id = ready.invoice_id and invoice.version = invoice_version
+      for no key update skip locked`,
+        by: `card_stops = series_card_stops
+        and invoice.invoice_id = ready.invoice_id and invoice.version = invoice_version
+      for no key update skip locked`,
       },
     ],
   },
@@ -30,8 +30,8 @@ export const faultsOfBatches: Faults = {
     edits: [
       {
         within: 'start_charges',
-        replace: '(earlier.series_id = change.series_id or earlier.invoice_id',
-        by: '(earlier.invoice_id',
+        replace: 'asker in (select min(asker) from change group by series_id)',
+        by: 'true',
       },
     ],
   },

@@ -42,9 +42,8 @@ export const faultsOfHoldsAndRefunds: Faults = {
     edits: [
       {
         within: 'insertInvoice',
-        replace:
-          "append_event('invoice', invoice_id, made.version, made.party_id, changed_at, facts) as version",
-        by: 'case when facts is not null then made.version end as version',
+        replace: 'changed_at, facts from made join claimed using (invoice_id)',
+        by: 'changed_at, facts from made join claimed using (invoice_id) where facts is null',
       },
       {
         within: 'changeInvoiceRow',

@@ -185,14 +185,14 @@ export const faultsOfSubscriptions: Faults = {
     does: 'A change of a subscription overwrites another one that was written meanwhile.',
     edits: [
       {
-        within: 'lock_subscription',
-        replace: 'and version = of_version for no key update;',
-        by: 'for no key update;',
+        within: 'change_subscriptions',
+        replace: 'and subscription.version = ready.version for no key update ) as found',
+        by: 'for no key update ) as found',
       },
       {
-        within: 'lock_subscription',
-        replace: 'and version = of_version for no key update skip locked;',
-        by: 'for no key update skip locked;',
+        within: 'change_subscriptions',
+        replace: 'and subscription.version = ready.version for no key update skip locked',
+        by: 'for no key update skip locked',
       },
     ],
   },

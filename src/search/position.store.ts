@@ -4,6 +4,7 @@ import { list, text } from '../platform/database/codec.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { statement, stored, type Values } from '../platform/database/statement.ts';
+import { unseenEvents } from '../platform/events/unseen.ts';
 import { snapshotBefore, transactionsBetween } from '../webhooks/domain/snapshot.ts';
 import { copyChanged } from './copies.store.ts';
 import { resumFrom, resumStart, sumNextDay } from './sums/resum.store.ts';
@@ -51,11 +52,10 @@ const readChanged = statement({
     withdrawal_ids: stored('json?', list(text)),
   },
   text: `
-    with found as materialized (
-      select aggregate, aggregate_id, written_in from event
-      where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin((:seen)::pg_snapshot)
-        and not pg_visible_in_snapshot(written_in, (:seen)::pg_snapshot)
-      order by written_in fetch first (:limit) rows with ties
+    with found as materialized (${unseenEvents({
+      columns: 'aggregate, aggregate_id',
+      where: `aggregate in ('invoice', 'withdrawal')`,
+    })}
     )
     select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
       array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'invoice')) as invoice_ids,
@@ -134,7 +134,7 @@ export const readOldestUnseen = statement({
 
 const objectsAtOnce = 500;
 /** Without changes the position is written only after this many transactions, as the webhook feed's is. */
-const maxTransactionsUnseen = 300n;
+const maxTransactionsUnseen = 20n;
 
 /** Undefined when another node reads. `more`: call it again at once. */
 export async function readChanges(db: Database): Promise<{ more: boolean } | undefined> {

@@ -1757,13 +1757,13 @@ where copy.* is distinct from excluded.*;
 
 -- copy_to_search_payment
 with fresh as materialized (
-select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.terms->'flow'->>'type' as flow, case when payment.status in ('captured', 'refunding', 'refunded')
+select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.flow->>'type' as flow, case when payment.status in ('captured', 'refunding', 'refunded')
 then payment.captured_minor else payment.amount_minor end as amount_minor, payment.external_id, coalesce(payment.payer->>'customerId', payment.payer->'savedBy'->>'customerId') as customer_id, lower(payment.payer->'contactInfo'->>'email') as email, payment.payer->'clientInfo'->>'ip' as ip, payment.payer->'clientInfo'->>'fingerprint' as fingerprint, coalesce(payment.payer->'card', parent.card)->>'bin' as first6, coalesce(payment.payer->'card', parent.card)->>'lastDigits' as last4, coalesce(payment.payer->'card', parent.card)->>'paymentSystem' as payment_system, case when payment.approval->'references' is null then payment.approval->>'reference'
 else payment.approval->'references'->>'rrn' end as rrn, payment.approval->>'approvalCode' as approval_code, payment.currency, case when payment.payer->>'seriesId' is null then 0 else 1 + coalesce(tried.retries, 0) end as attempt, case when payment.status = 'failed' then payment.state->>'declineClass' end as decline_class, case when payment.status = 'failed' then (select string_agg(code, ':') from json_array_elements_text(payment.state->'failure') as code) end as failure, case when payment.status = 'failed' then payment.state->'bank'->>'code' end as bank_code
 from json_array_elements_text($1::json) as changed (id) cross join 
 lateral (
-select *, terms::jsonb->'payer' as payer, state::jsonb->'approval' as approval
-from payment where invoice_id = changed.id offset 0
+select *, parsed_terms->'payer' as payer, parsed_terms->'flow' as flow, state::jsonb->'approval' as approval
+from (select *, terms::jsonb as parsed_terms from payment where invoice_id = changed.id offset 0) as payment offset 0
 ) as payment
 left join lateral (
 select terms::jsonb->'payer'->'card' as card from payment as parent
@@ -1872,7 +1872,8 @@ select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id
 from json_array_elements_text($1::json) as changed (id) cross join 
 lateral (
 select *, payer->'retry' as retry from (
-select *, terms::jsonb->'payer' as payer from payment where invoice_id = changed.id offset 0
+select *, terms::jsonb->'payer' as payer from payment
+where invoice_id = changed.id and strpos(terms::text, '"retry"') > 0 offset 0
 ) as payment where payer->'retry' is not null
 ) as payment
 join lateral (
@@ -2047,8 +2048,10 @@ select count(*) as waiting from waiting_refund where party_id = $1::text and sho
 
 -- count_waiting_subscriptions
 select
-(select count(*) from subscription where (state->>'parkedFor') is not null) as parked,
-(select count(*) from subscription where (state->'open'->0->>'declineClass') = 'configuration') as misconfigured;
+(select count(*) from subscription
+where strpos(state::text, '"parkedFor"') > 0 and (state->>'parkedFor') is not null) as parked,
+(select count(*) from subscription where strpos(state::text, '"configuration"') > 0
+and (state->'open'->0->>'declineClass') = 'configuration') as misconfigured;
 
 -- delete_all_payer_attempts
 with restarted as (
@@ -3505,9 +3508,11 @@ where claim_external_id(party_id, operation, claimed_id, invoice_id, fingerprint
 insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, changed_at, wake_at)
 select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, subscription_id, created_at, wake_at from claimed
 returning invoice_id, version, party_id, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, made.version, 'invoice', made.party_id, changed_at, facts from made join claimed using (invoice_id)
 )
-select asker, append_event('invoice', invoice_id, made.version, made.party_id, changed_at, facts) as version
-from made join claimed using (invoice_id);
+select asker, version from claimed;
 
 -- insert_invoice_stop
 insert into invoice_stop (invoice_id, payment_id, stopped_at, rule, pack, decline_class)
@@ -4360,10 +4365,11 @@ select category_id, name, description from category order by category_id;
 
 -- read_changed_for_searches
 with found as materialized (
-select aggregate, aggregate_id, written_in from event
-where aggregate in ('invoice', 'withdrawal') and written_in >= pg_snapshot_xmin(($1::text)::pg_snapshot)
-and not pg_visible_in_snapshot(written_in, ($1::text)::pg_snapshot)
-order by written_in fetch first ($2::int4) rows with ties
+select * from (
+(select aggregate, aggregate_id, written_in from event where written_in = any (array(select pg_snapshot_xip(($1::text)::pg_snapshot))) and aggregate in ('invoice', 'withdrawal') order by written_in fetch first ($2::int4) rows with ties)
+union all
+(select aggregate, aggregate_id, written_in from event where written_in >= pg_snapshot_xmax(($1::text)::pg_snapshot) and aggregate in ('invoice', 'withdrawal') order by written_in fetch first ($2::int4) rows with ties)
+) as unseen order by written_in fetch first ($2::int4) rows with ties
 )
 select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
 array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'invoice')) as invoice_ids,
@@ -4803,13 +4809,15 @@ where not livemode and revoked_at is null and (expires_at is null or expires_at 
 
 -- read_new_events
 with found as materialized (
-select aggregate_id, written_in from event
-where written_in >= pg_snapshot_xmin(($1::text)::pg_snapshot)
-and not pg_visible_in_snapshot(written_in, ($1::text)::pg_snapshot)
-and case when $2::text is null
+select * from (
+(select aggregate_id, written_in from event where written_in = any (array(select pg_snapshot_xip(($1::text)::pg_snapshot))) and case when $2::text is null
 then exists (select from webhook where webhook.party_id = event.party_id)
-else event.party_id = $2::text end
-order by written_in fetch first ($3::int4) rows with ties
+else event.party_id = $2::text end order by written_in fetch first ($3::int4) rows with ties)
+union all
+(select aggregate_id, written_in from event where written_in >= pg_snapshot_xmax(($1::text)::pg_snapshot) and case when $2::text is null
+then exists (select from webhook where webhook.party_id = event.party_id)
+else event.party_id = $2::text end order by written_in fetch first ($3::int4) rows with ties)
+) as unseen order by written_in fetch first ($3::int4) rows with ties
 ), reached as (
 select count(*) as found, max(written_in) as until from found
 )

@@ -76,9 +76,11 @@ const insertInvoice = writeStatement({
       insert into invoice (${columnList(columns)}, changed_at, wake_at)
       select ${columnList(columns)}, created_at, wake_at from claimed
       returning invoice_id, version, party_id, changed_at
+    ), logged as (
+      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select invoice_id, made.version, 'invoice', made.party_id, changed_at, facts from made join claimed using (invoice_id)
     )
-    select asker, append_event('invoice', invoice_id, made.version, made.party_id, changed_at, facts) as version
-    from made join claimed using (invoice_id)`,
+    select asker, version from claimed`,
 });
 
 const changeInvoiceRow = statement({

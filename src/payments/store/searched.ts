@@ -28,7 +28,7 @@ export const searchedOfPayment = {
   payment_id: 'payment.payment_id',
   created_at: 'payment.created_at',
   status: 'payment.status',
-  flow: `payment.terms->'flow'->>'type'`,
+  flow: `payment.flow->>'type'`,
   // The public amount.
   amount_minor: `case when payment.status in (${namesOf('captured')}, ${namesOf('refunded')})
     then payment.captured_minor else payment.amount_minor end`,
@@ -64,8 +64,8 @@ function failed(value: string): string {
  */
 export const paymentsToSearch = (invoiceId: string) => `
   lateral (
-    select *, terms::jsonb->'payer' as payer, state::jsonb->'approval' as approval
-    from payment where invoice_id = ${invoiceId} offset 0
+    select *, parsed_terms->'payer' as payer, parsed_terms->'flow' as flow, state::jsonb->'approval' as approval
+    from (select *, terms::jsonb as parsed_terms from payment where invoice_id = ${invoiceId} offset 0) as payment offset 0
   ) as payment
   left join lateral (
     select terms::jsonb->'payer'->'card' as card from payment as parent
@@ -108,7 +108,8 @@ export const searchedOfRetry = {
 export const retriesToSearch = (invoiceId: string) => `
   lateral (
     select *, payer->'retry' as retry from (
-      select *, terms::jsonb->'payer' as payer from payment where invoice_id = ${invoiceId} offset 0
+      select *, terms::jsonb->'payer' as payer from payment
+      where invoice_id = ${invoiceId} and strpos(terms::text, '"retry"') > 0 offset 0
     ) as payment where payer->'retry' is not null
   ) as payment
   join lateral (

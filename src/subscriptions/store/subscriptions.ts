@@ -211,8 +211,10 @@ const countWaiting = statement({
   parameters: {},
   row: { parked: 'int8', misconfigured: 'int8' },
   text: `select
-      (select count(*) from subscription where (state->>'parkedFor') is not null) as parked,
-      (select count(*) from subscription where (state->'open'->0->>'declineClass') = 'configuration') as misconfigured`,
+      (select count(*) from subscription
+       where strpos(state::text, '"parkedFor"') > 0 and (state->>'parkedFor') is not null) as parked,
+      (select count(*) from subscription where strpos(state::text, '"configuration"') > 0
+       and (state->'open'->0->>'declineClass') = 'configuration') as misconfigured`,
 });
 
 /** Those that only a person can help. */

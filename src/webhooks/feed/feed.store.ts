@@ -4,6 +4,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { anything, list } from '../../platform/database/codec.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
+import { unseenEvents } from '../../platform/events/unseen.ts';
 import { snapshotBefore, transactionsBetween } from '../domain/snapshot.ts';
 
 const lockFeed = statement({
@@ -71,14 +72,12 @@ const readNewEvents = statement({
     first_facts: stored('json?', facts),
   },
   text: `
-    with found as materialized (
-      select aggregate_id, written_in from event
-      where written_in >= pg_snapshot_xmin((:seen)::pg_snapshot)
-        and not pg_visible_in_snapshot(written_in, (:seen)::pg_snapshot)
-        and case when :party_id is null
+    with found as materialized (${unseenEvents({
+      columns: 'aggregate_id',
+      where: `case when :party_id is null
                  then exists (select from webhook where webhook.party_id = event.party_id)
-                 else event.party_id = :party_id end
-      order by written_in fetch first (:limit) rows with ties
+                 else event.party_id = :party_id end`,
+    })}
     ), reached as (
       select count(*) as found, max(written_in) as until from found
     )
@@ -194,10 +193,10 @@ export type QueueMove = {
 };
 
 /**
- * Without new events the cursor is written only after this many transactions. Every poll scans all of them, so a higher
- * limit costs as much as the charges themselves.
+ * Without new events the cursor is written only after this many transactions. Every poll reads the events of all of them, and those of a
+ * shared transaction are many.
  */
-const maxTransactionsUnseen = 300n;
+const maxTransactionsUnseen = 20n;
 const eventsAtOnce = 500;
 
 /**
