@@ -59,7 +59,7 @@ export async function openLoop(
     if (waitMs > 0) await sleep(waitMs, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) break;
     const done = () => void latenciesMs.push(performance.now() - due);
-    running.push(work().then(done, (error: unknown) => failed.abort(error)));
+    running.push(work().then(done).catch((error: unknown) => failed.abort(error)));
   }
   await Promise.all(running);
   failed.signal.throwIfAborted();

@@ -47,7 +47,7 @@ export function openReceipts({
         recurring,
       });
       const bought = await boughtWith(paid.invoiceId);
-      return { language, ...receiptOf({ ...paid, ...bought, ...known, language, merchant, card }) };
+      return { language, ...receiptOf({ language, merchant, card, ...paid, ...bought, ...known }) };
     },
 
     wantsOneOff: async ({ partyId, shopId }) =>

@@ -59,8 +59,8 @@ export function stateRowOf(state: BindingState): Values<typeof stateColumns> {
 }
 
 export function bindingFromRow(row: Values<typeof bindingColumns>): Binding {
+  // What is spread comes last: V8 defines members after a spread slowly.
   return {
-    ...row.terms,
     customerId: row.customer_id,
     id: row.binding_id,
     number: row.number,
@@ -68,8 +68,9 @@ export function bindingFromRow(row: Values<typeof bindingColumns>): Binding {
     shopId: row.shop_id,
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency },
-    ...defined({ externalId: row.external_id }),
     state: stateFromRow(row),
+    ...row.terms,
+    ...defined({ externalId: row.external_id }),
   };
 }
 

@@ -42,11 +42,13 @@ export function authorisationOf(payment: Payment, returnUrl: string, timeZone = 
     attempt: Number(payment.id),
   } as const;
   if ('seriesId' in payer) {
+    const reference = payer.type === 'customer' ? payer.customerId : payer.seriesId;
+    // What is spread comes last: V8 defines members after a spread slowly.
     return {
-      ...common,
       card: { token: payer.token },
       initiation: initiationOfCharge(payer, payment),
-      payer: { ...contact, reference: payer.type === 'customer' ? payer.customerId : payer.seriesId },
+      payer: { reference, ...contact },
+      ...common,
     };
   }
   const { ip, fingerprint } = payer.clientInfo;
