@@ -58,8 +58,8 @@ export async function openLoop(
     const waitMs = due - performance.now();
     if (waitMs > 0) await sleep(waitMs, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) break;
-    const done = () => void latenciesMs.push(performance.now() - due);
-    running.push(work().then(done).catch((error: unknown) => failed.abort(error)));
+    const measure = () => void latenciesMs.push(performance.now() - due);
+    running.push(work().then(measure).catch((error: unknown) => failed.abort(error)));
   }
   await Promise.all(running);
   failed.signal.throwIfAborted();
