@@ -275,10 +275,7 @@ export function receiptProblems(
 
 /** All foreign text is escaped, so each `<` belongs to a tag of the template. */
 function textOfPage(html: string): string {
-  return html
-    .replace(/<style>.*?<\/style>/gs, '')
-    .replace(/<\/th>/g, ': ')
-    .replace(/<[^>]*>/g, '');
+  return html.replace(/<style>.*?<\/style>|<[^>]*>/gs, (tag) => (tag === '</th>' ? ': ' : ''));
 }
 
 function problemsOf(text: string, language: ReceiptLanguage, kind: ReceiptKind): string[] {
