@@ -158,7 +158,7 @@ async function untilCharged(
   }
 }
 
-/** Payments at a fixed rate until they are stopped. A payer whose node is killed pays at the next one, and their time goes on. */
+/** Payments at a fixed rate until they are stopped. A payer whose node is killed pays at the next one: that counts as one payment. */
 function payersPresent(serving: () => Promise<Contender>) {
   const apis = new Map<Contender, Api>();
   const apiOf = (node: Contender) => {
