@@ -47,7 +47,7 @@ export function openReceipts({
         recurring,
       });
       const bought = await boughtWith(paid.invoiceId);
-      return { language, ...receiptOf({ language, merchant, card, ...paid, ...bought, ...known }) };
+      return { language, ...receiptOf({ ...paid, ...bought, ...known, language, merchant, card }) };
     },
 
     wantsOneOff: async ({ partyId, shopId }) =>

@@ -93,7 +93,7 @@ export async function runSubscriptionJob(
   { key: [id = ''], clock, leasedUntil, ...job }: LeasedJob,
 ): Promise<void> {
   const charges = slotOfCharges(deps.runToEnd, job);
-  const ofTurn = { jobs: charges, ...deps };
+  const ofTurn = { ...deps, jobs: charges };
   // What a turn has written is known, and has a time to look at it again.
   let written: StoredSubscription | undefined;
   for (let turn = 0; turn < maxTurns; turn++) {

@@ -59,8 +59,14 @@ export function stateRowOf(state: BindingState): Values<typeof stateColumns> {
 }
 
 export function bindingFromRow(row: Values<typeof bindingColumns>): Binding {
-  // What is spread comes last: V8 defines members after a spread slowly.
+  const { card, deadline, terminal, livemode } = row.terms;
+  const { email, recurrentTerms, renews, imported, redirectUrl } = row.terms;
+  // Member by member, rare ones last: V8 defines members after a spread slowly.
   return {
+    card,
+    deadline,
+    terminal,
+    livemode,
     customerId: row.customer_id,
     id: row.binding_id,
     number: row.number,
@@ -69,8 +75,14 @@ export function bindingFromRow(row: Values<typeof bindingColumns>): Binding {
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency },
     state: stateFromRow(row),
-    ...row.terms,
-    ...defined({ externalId: row.external_id }),
+    ...defined({
+      email,
+      recurrentTerms,
+      renews,
+      imported,
+      redirectUrl,
+      externalId: row.external_id,
+    }),
   };
 }
 

@@ -243,11 +243,11 @@ export async function storeNewPayment(
   const values = {
     invoice_version: options.invoiceVersion,
     fingerprint: options.fingerprint,
-    ...rowOf(payment, 1),
-    ...options.claim,
     happened_at: payment.createdAt,
     facts: [{ ...started, paymentId: payment.id }],
     exchanges: exchangesOfChange(undefined, payment, [started], payment.createdAt),
+    ...rowOf(payment, 1),
+    ...options.claim,
   };
   const stored = { payment, version: 1, unsentAttempts: 0 };
   if ('keeps' in withPayment) {
