@@ -27,7 +27,7 @@ Measures how fast subscriptions that are due at one moment are charged, and prov
   --workers N        processes of the node
   --kill             kill the node in between; another one continues
   --profile FOLDER   where to write CPU profiles of the service
-  --node-options …   NODE_OPTIONS of the service
+  --node-options …   NODE_OPTIONS of the service, if not those of deploy/mandate.service
 Example: npm run bench:billing -- --due 20000 --kill`,
   {
     due: { type: 'string', default: '5000' },
@@ -38,7 +38,7 @@ Example: npm run bench:billing -- --due 20000 --kill`,
     workers: { type: 'string', default: '1' },
     kill: { type: 'boolean', default: false },
     profile: { type: 'string' },
-    'node-options': { type: 'string', default: '' },
+    'node-options': { type: 'string', default: '--max-semi-space-size=32' },
   },
 );
 const due = wholeNumber('--due', options.due);
