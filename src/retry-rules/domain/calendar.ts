@@ -28,17 +28,18 @@ export const dateText = dateOfDay;
 
 /** The same day of a later month, or that month's last day if it is shorter. `date` replaces the day of the month. */
 export function monthsLater(day: number, months: number, date?: number): number {
-  const from = new Date(day * dayMs);
-  const [year, month] = [from.getUTCFullYear(), from.getUTCMonth() + months];
-  const first = Date.UTC(year, month) / dayMs;
-  const next = Date.UTC(year, month + 1) / dayMs;
-  return Math.min(first + (date ?? from.getUTCDate()), next) - 1;
+  const text = dateText(day);
+  const year = Number(text.slice(0, 4));
+  const month = Number(text.slice(5, 7)) + months;
+  const first = Date.UTC(year, month - 1) / dayMs;
+  const next = Date.UTC(year, month) / dayMs;
+  return Math.min(first + (date ?? Number(text.slice(8))), next) - 1;
 }
 
 /** Months from year 0, to subtract one from another. */
 export function monthNumberOf(day: number): number {
-  const date = new Date(day * dayMs);
-  return 12 * date.getUTCFullYear() + date.getUTCMonth() + 1;
+  const text = dateText(day);
+  return 12 * Number(text.slice(0, 4)) + Number(text.slice(5, 7));
 }
 
 /** Whether the calendar has the day: there is no 31 February. */
