@@ -13,11 +13,11 @@ import {
   recordSubscription,
   wrongCharges,
 } from './workloads/due-subscriptions.ts';
-import { openApi, scenarioNamed, sellOnce } from './workloads/scenarios.ts';
+import { openApi, scenarioNamed, sellOnce, type Api } from './workloads/scenarios.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
-  `npm run bench:billing -- [--due 5000] [--bank-latency 20] [--payers 2] [--floor-seconds 5] [--warm-up 1500] [--workers 1] [--kill]
+  `npm run bench:billing -- [--due 5000] [--bank-latency 20] [--payers 2] [--floor-seconds 5] [--warm-up 1500] [--workers 1] [--kill] [--node-options '…']
 Measures how fast subscriptions that are due at one moment are charged, and proves that each was charged exactly once.
   --due N            subscriptions that fall due; 100000 for a full run
   --bank-latency N   milliseconds that the bank takes
@@ -27,6 +27,7 @@ Measures how fast subscriptions that are due at one moment are charged, and prov
   --workers N        processes of the node
   --kill             kill the node in between; another one continues
   --profile FOLDER   where to write CPU profiles of the service
+  --node-options …   NODE_OPTIONS of the service, if not those of deploy/mandate.service
 Example: npm run bench:billing -- --due 20000 --kill`,
   {
     due: { type: 'string', default: '5000' },
@@ -37,6 +38,7 @@ Example: npm run bench:billing -- --due 20000 --kill`,
     workers: { type: 'string', default: '1' },
     kill: { type: 'boolean', default: false },
     profile: { type: 'string' },
+    'node-options': { type: 'string', default: '--max-semi-space-size=32' },
   },
 );
 const due = wholeNumber('--due', options.due);
@@ -51,7 +53,7 @@ const progressEveryMs = 5_000;
 
 const processes = await startProcesses({
   bankOfFloor: true,
-  settingsOfNodes: workers > 1 ? { WORKERS: String(workers) } : {},
+  settingsOfNodes: { WORKERS: String(workers), NODE_OPTIONS: options['node-options'] },
   ...(options.profile ? { profileInto: options.profile } : {}),
 });
 try {
@@ -108,29 +110,34 @@ type Run = {
   readonly payersMs: readonly number[];
 };
 
-async function charge(node: Contender): Promise<Run> {
-  const before = await spentSoFar(processes, node);
+async function charge(first: Contender): Promise<Run> {
+  let serving = Promise.resolve(first);
+  const before = await spentSoFar(processes, first);
   const bankBefore = processorMs(processes.bankPid);
   const began = performance.now();
-  await makeDue(processes, node.database);
-  const present = options.kill ? undefined : payersPresent(node);
-  let killed: Promise<unknown> | undefined;
-  await untilCharged(node, due, (left) => {
-    if (options.kill && left < due / 2) killed ??= replace(node);
+  await makeDue(processes, first.database);
+  const present = payersPresent(() => serving);
+  let isKilled = false;
+  await untilCharged(first, due, (left) => {
+    if (!options.kill || isKilled || left >= due / 2) return;
+    isKilled = true;
+    serving = replace(first);
   });
-  await killed;
-  await receiptsWritten(processes, node.database);
+  await serving;
+  // Before their receipts are waited for: otherwise there are always new ones.
+  const payersMs = await present.stop();
+  await receiptsWritten(processes, first.database);
   const seconds = (performance.now() - began) / 1_000;
-  const cost = options.kill ? undefined : await costSince(before, processes, node, due);
+  const cost = options.kill ? undefined : await costSince(before, processes, first, due);
   const bankMs = (processorMs(processes.bankPid) - bankBefore) / due;
-  return { seconds, cost, bankMs, payersMs: (await present?.stop()) ?? [] };
+  return { seconds, cost, bankMs, payersMs };
 }
 
 /** Another node starts, and the killed one's jobs wait for the end of their leases. */
-async function replace(node: Contender): Promise<void> {
+async function replace(node: Contender): Promise<Contender> {
   process.kill(node.pid, 'SIGKILL');
   console.error('the node is killed');
-  await processes.node(node.database);
+  return processes.node(node.database);
 }
 
 async function untilCharged(
@@ -151,23 +158,33 @@ async function untilCharged(
   }
 }
 
-/** Payments at a fixed rate until it is stopped. */
-function payersPresent(node: Contender) {
-  const api = openApi(node);
-  const latenciesMs: number[] = [];
-  let isOver = payers === 0;
+/** Payments at a fixed rate until they are stopped. A payer whose node is killed pays at the next one: that counts as one payment. */
+function payersPresent(serving: () => Promise<Contender>) {
+  const apis = new Map<Contender, Api>();
+  const apiOf = (node: Contender) => {
+    const api = apis.get(node) ?? openApi(node);
+    apis.set(node, api);
+    return api;
+  };
   const pay = async () => {
-    while (!isOver) {
-      const turn = await openLoop(() => sellOnce(api), { rate: payers, ms: 1_000 });
-      latenciesMs.push(...turn.latenciesMs);
+    for (;;) {
+      const node = await serving();
+      try {
+        return await sellOnce(apiOf(node));
+      } catch (error) {
+        if ((await serving()) === node) throw error;
+      }
     }
   };
-  const paying = pay();
+  const enough = new AbortController();
+  const paying = openLoop(pay, { rate: payers, until: enough.signal });
+  // An error comes out of `stop`. Before that it would end the process, and hide an error of the charges.
+  paying.catch(() => undefined);
   return {
     async stop(): Promise<readonly number[]> {
-      isOver = true;
-      await paying;
-      await api.close();
+      enough.abort();
+      const { latenciesMs } = await paying;
+      await Promise.all([...apis.values()].map((api) => api.close()));
       return latenciesMs;
     },
   };

@@ -16,7 +16,7 @@ export const systemClock: Clock = { now: () => instantAt(Date.now()) };
 export const lastInstant = '9999-12-31T23:59:59.999999Z' as Instant;
 
 export const dayMs = 86_400_000;
-/** The texts of days used so far: they lie within a few years, so there are not many. */
+/** The dates of days used so far: they lie within a few years, so there are not many. */
 const days = new Map<number, string>();
 const maxDays = 10_000;
 let lastSecond = { number: Number.NaN, text: '' };
@@ -34,20 +34,20 @@ function secondAt(wholeMs: number): string {
   const ms = wholeMs - number * dayMs;
   const seconds = Math.trunc(ms / 1_000);
   const minutes = Math.trunc(seconds / 60);
-  return `${dayAt(number)}${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
+  return `${dateOfDay(number)}T${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
-/** Throws outside the years that can be written: a caller that adds to a given instant must check the sum. */
-function dayAt(number: number): string {
+/** Such as `2026-01-19`, by the days since 1970-01-01. Throws outside the years that can be written: a caller that adds to a given instant must check the sum. */
+export function dateOfDay(number: number): string {
   const known = days.get(number);
   if (known !== undefined) return known;
   const text = new Date(number * dayMs).toISOString();
   if (text.length !== lastInstant.length - 3 || text.startsWith('0000'))
     throw new Error(`${text} is not an instant. Its year must be 0001 to 9999.`);
   if (days.size === maxDays) days.clear();
-  const day = text.slice(0, 11);
-  days.set(number, day);
-  return day;
+  const date = text.slice(0, 10);
+  days.set(number, date);
+  return date;
 }
 
 function two(number: number): string {

@@ -5,7 +5,8 @@ type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined | null> };
 /** Only the members that have a value: `{ id, ...defined({ email, phone: row.phone }) }`. */
 export function defined<T extends object>(members: T): Defined<T> {
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(members)) {
+  for (const name of Object.keys(members)) {
+    const value = (members as Record<string, unknown>)[name];
     if (value !== undefined && value !== null) kept[name] = value;
   }
   return kept as Defined<T>;

@@ -1,5 +1,7 @@
 // Load on a server: in a closed loop, a client sends its next request when the last one has finished.
 // In an open loop, requests arrive at a fixed rate, so their latency shows how long people wait.
+import { setTimeout as sleep } from 'node:timers/promises';
+
 export type Measured = {
   /** Completed per second. */
   readonly rate: number;
@@ -37,21 +39,30 @@ export async function steadyRate(work: Work, options: { clients: number; ms: num
   return finished / (options.ms / 1_000);
 }
 
-/** Latency counts from the time the work was due, so a server that stalls does not slow the load down. */
-export async function openLoop(work: Work, options: { rate: number; ms: number }): Promise<Measured> {
+/**
+ * Latency counts from the time the work was due, so a server that stalls does not slow the load down. No more is begun after the
+ * signal or an error.
+ */
+export async function openLoop(
+  work: Work,
+  { rate, ms = Infinity, until }: { rate: number; ms?: number; until?: AbortSignal },
+): Promise<Measured> {
   const latenciesMs: number[] = [];
   const began = performance.now();
-  const running = new Set<Promise<void>>();
-  const total = Math.floor((options.rate * options.ms) / 1_000);
+  const running: Promise<void>[] = [];
+  const failed = new AbortController();
+  const over = until ? AbortSignal.any([failed.signal, until]) : failed.signal;
+  const total = Math.floor((rate * ms) / 1_000);
   for (let number = 0; number < total; number++) {
-    const due = began + (number * 1_000) / options.rate;
+    const due = began + (number * 1_000) / rate;
     const waitMs = due - performance.now();
-    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    const one = work().then(() => void latenciesMs.push(performance.now() - due));
-    running.add(one);
-    void one.finally(() => running.delete(one));
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal: over }).catch(() => undefined);
+    if (over.aborted) break;
+    const measure = () => void latenciesMs.push(performance.now() - due);
+    running.push(work().then(measure).catch((error: unknown) => failed.abort(error)));
   }
   await Promise.all(running);
+  failed.signal.throwIfAborted();
   return { rate: latenciesMs.length / ((performance.now() - began) / 1_000), latenciesMs };
 }
 

@@ -93,13 +93,14 @@ export async function runSubscriptionJob(
   { key: [id = ''], clock, leasedUntil, ...job }: LeasedJob,
 ): Promise<void> {
   const charges = slotOfCharges(deps.runToEnd, job);
+  const ofTurn = { ...deps, jobs: charges };
   // What a turn has written is known, and has a time to look at it again.
   let written: StoredSubscription | undefined;
   for (let turn = 0; turn < maxTurns; turn++) {
     const stored = written ?? (await loadSubscription(deps.db, id));
     if (!stored) return;
     const now = latest(clock.now(), stored.changedAt);
-    const after = await takeTurn({ ...deps, jobs: charges }, stored, now, written ? undefined : leasedUntil);
+    const after = await takeTurn(ofTurn, stored, now, written ? undefined : leasedUntil);
     if (after === 'rest') break;
     written = after === 'again' || after === stored ? undefined : after;
   }

@@ -115,6 +115,8 @@ test.skipIf(process.getuid?.() !== 0 || !isInstalled('setpriv', '--version'))(
     // Another user than root, who may enter the folder of the database.
     const { uid, gid } = statSync(inject('cluster').host);
     expect(uid).not.toBe(0);
+    const [, nodeOptions = ''] = /^NODE_OPTIONS=(.*)$/.exec(unitSettings.get('Environment') ?? '') ?? [];
+    expect(nodeOptions).toMatch(/^--max-semi-space-size=\d+$/);
     const script = `umask ${unitSettings.get('UMask')}; ulimit -c ${unitSettings.get('LimitCORE')}; exec "$@"`;
     const rights = [
       `--reuid=${uid}`,
@@ -128,7 +130,12 @@ test.skipIf(process.getuid?.() !== 0 || !isInstalled('setpriv', '--version'))(
       [...rights, 'sh', '-c', script, 'sh', process.execPath, inject('builtProgram'), ...args],
       {
         cwd: '/',
-        env: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', ...readEnvironment(environmentFile) },
+        env: {
+          PATH: '/usr/local/bin:/usr/bin:/bin',
+          LANG: 'C.UTF-8',
+          NODE_OPTIONS: nodeOptions,
+          ...readEnvironment(environmentFile),
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     );

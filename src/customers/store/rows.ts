@@ -59,8 +59,14 @@ export function stateRowOf(state: BindingState): Values<typeof stateColumns> {
 }
 
 export function bindingFromRow(row: Values<typeof bindingColumns>): Binding {
+  const { card, deadline, terminal, livemode } = row.terms;
+  const { email, recurrentTerms, renews, imported, redirectUrl } = row.terms;
+  // Member by member, rare ones last: V8 defines members after a spread slowly.
   return {
-    ...row.terms,
+    card,
+    deadline,
+    terminal,
+    livemode,
     customerId: row.customer_id,
     id: row.binding_id,
     number: row.number,
@@ -68,8 +74,15 @@ export function bindingFromRow(row: Values<typeof bindingColumns>): Binding {
     shopId: row.shop_id,
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency },
-    ...defined({ externalId: row.external_id }),
     state: stateFromRow(row),
+    ...defined({
+      email,
+      recurrentTerms,
+      renews,
+      imported,
+      redirectUrl,
+      externalId: row.external_id,
+    }),
   };
 }
 

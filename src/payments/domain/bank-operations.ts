@@ -25,28 +25,38 @@ import type { Payer } from './payer/payer.ts';
 
 type AbsentPayer = Payer & { readonly type: 'recurrent' | 'customer' };
 
-/** The last day of a consent ends in the time zone. */
-export function authorisationOf(payment: Payment, returnUrl: string, timeZone = 'UTC'): BankOperation {
-  const { payer, amount, terminal, flow, makeRecurrent } = payment;
-  const contact = contactOf(payer.contactInfo);
-  const common = {
+/** What the exchange log keeps of it, besides the card. */
+export function authorisedOf(payment: Payment) {
+  const { amount, terminal, flow } = payment;
+  return {
     kind: 'authorise',
     operationId: operationIdOf(payment, 'authorise'),
     terminal,
     notAfter: sendUntilOf(payment),
     amount,
     capture: flow.type === 'instant',
+  } as const;
+}
+
+/** The last day of a consent ends in the time zone. */
+export function authorisationOf(payment: Payment, returnUrl: string, timeZone = 'UTC'): BankOperation {
+  const { payer, makeRecurrent } = payment;
+  const contact = contactOf(payer.contactInfo);
+  const common = {
     authentication: authenticationOf(payment),
     returnUrl,
     obligation: payment.invoiceId,
     attempt: Number(payment.id),
+    ...authorisedOf(payment),
   } as const;
   if ('seriesId' in payer) {
+    const reference = payer.type === 'customer' ? payer.customerId : payer.seriesId;
+    // What is spread comes last: V8 defines members after a spread slowly.
     return {
-      ...common,
       card: { token: payer.token },
       initiation: initiationOfCharge(payer, payment),
-      payer: { ...contact, reference: payer.type === 'customer' ? payer.customerId : payer.seriesId },
+      payer: { reference, ...contact },
+      ...common,
     };
   }
   const { ip, fingerprint } = payer.clientInfo;

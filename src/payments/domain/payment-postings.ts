@@ -204,17 +204,17 @@ export function refundReturned(refund: LedgerRefund, amount: Money, feeMinor: bi
   ]);
 }
 
-function accountsOf(payment: LedgerPayment, { currency }: Money) {
+function accountsOf({ livemode, acquirerId, partyId, shopId }: LedgerPayment, { currency }: Money) {
   return {
-    uncleared: acquirerUncleared({ ...payment, currency }),
-    settlement: settlementAccount({ ...payment, currency }),
+    uncleared: acquirerUncleared({ livemode, currency, acquirerId }),
+    settlement: settlementAccount({ livemode, currency, partyId, shopId }),
   };
 }
 
 /** Deducted from what was captured, and never more than that: a capture can no longer be refused. */
 function processingFee(payment: LedgerPayment, amount: Money, feeMinor: bigint): Entry[] {
   const { settlement } = accountsOf(payment, amount);
-  const fee = feeIncome({ ...payment, currency: amount.currency, fee: 'processing' });
+  const fee = feeIncome({ livemode: payment.livemode, currency: amount.currency, fee: 'processing' });
   const minor = feeMinor < amount.minor ? feeMinor : amount.minor;
   return unlessZero({ phase: 'single', step: 'fee', debit: settlement, credit: fee, minor });
 }

@@ -63,10 +63,10 @@ export function rowOf(payment: Payment, version: number): Values<typeof paymentC
 
 /** The state without what has a column. */
 function withoutMoney(state: PaymentState): RowState {
-  const { amount: _amount, refundedMinor: _refunded, ...more } = { ...noMoney, ...state };
+  const { amount: _amount, refundedMinor: _refunded, ...more } = state as PaymentState & MayHaveMoney;
   return more;
 }
-const noMoney = { amount: undefined, refundedMinor: undefined };
+type MayHaveMoney = { readonly amount?: unknown; readonly refundedMinor?: unknown };
 
 export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment {
   return { payment: paymentFromRow(row), version: row.version };

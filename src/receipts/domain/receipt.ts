@@ -275,24 +275,27 @@ export function receiptProblems(
 
 /** All foreign text is escaped, so each `<` belongs to a tag of the template. */
 function textOfPage(html: string): string {
-  return html
-    .replace(/<style>.*?<\/style>/gs, '')
-    .replace(/<\/th>/g, ': ')
-    .replace(/<[^>]*>/g, '');
+  return html.replace(/<style>.*?<\/style>|<[^>]*>/gs, (tag) => (tag === '</th>' ? ': ' : ''));
 }
 
-/** Each at the start of its line: what a shop or a product is called proves nothing. */
 function problemsOf(text: string, language: ReceiptLanguage, kind: ReceiptKind): string[] {
+  return partsIn[language].flatMap(([part, pattern]) => {
+    if (pattern.test(text) === (kind === 'recurring')) return [];
+    return [`The ${part} ${kind === 'recurring' ? 'is missing' : 'belongs to recurring payments'}.`];
+  });
+}
+
+type Part = readonly [name: string, pattern: RegExp];
+const partsIn: Readonly<Record<ReceiptLanguage, readonly Part[]>> = { en: partsOf('en'), ru: partsOf('ru') };
+
+/** Each at the start of its line: what a shop or a product is called proves nothing. */
+function partsOf(language: ReceiptLanguage): readonly Part[] {
   const { labels } = words[language];
   const line = (label: Label, value = '\\S') => new RegExp(`^${labels[label]}: ${value}`, 'm');
-  const parts: readonly (readonly [string, RegExp])[] = [
+  return [
     [`marker "${marker}"`, new RegExp(`^${marker}`, 'm')],
     ['schedule', line('schedule')],
     ['lifetime', line('lifetime', '.*until (cancelled|\\d{4}-\\d{2}-\\d{2})')],
     ['way to cancel', line('cancel')],
   ];
-  return parts.flatMap(([part, pattern]) => {
-    if (pattern.test(text) === (kind === 'recurring')) return [];
-    return [`The ${part} ${kind === 'recurring' ? 'is missing' : 'belongs to recurring payments'}.`];
-  });
 }

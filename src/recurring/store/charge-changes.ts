@@ -62,7 +62,7 @@ export function startedChargeOf(
   const { invoiceId, paymentId, isRetry, packs } = fact;
   const { after, values } = changeOf(stored, [fact], now);
   return {
-    written: { ...values, series_card_stops: cardStops, is_retry: isRetry, packs: packs.join(' ') },
+    written: { series_card_stops: cardStops, is_retry: isRetry, packs: packs.join(' '), ...values },
     pendingCharge: {
       stored: after,
       attempt: { invoiceId, paymentId, createdAt: after.changedAt, amount, isRetry },
@@ -77,8 +77,8 @@ export function endedChargeOf(
 ): Values<typeof endedCharge> {
   const declined = ending.outcome === 'declined' ? ending : undefined;
   const by = stop ?? notBefore;
+  // What is spread comes last: V8 defines members after a spread slowly.
   return {
-    ...changeOf(stored, facts, now).values,
     invoice_id: attempt.invoiceId,
     payment_id: attempt.paymentId,
     attempt_outcome: ending.outcome,
@@ -91,6 +91,7 @@ export function endedChargeOf(
     attempt_rule: by?.rule ?? null,
     attempt_pack: by?.pack ?? null,
     attempt_class: helper ?? null,
+    ...changeOf(stored, facts, now).values,
   };
 }
 
@@ -102,9 +103,9 @@ export function approvedChargeOf(
 ): ApprovedCharge {
   return {
     written: {
+      email_claimed_until: initialClaim(now).wake_at,
       ...endedChargeOf(charge, end, now),
       ...payerEmailValues(email),
-      email_claimed_until: initialClaim(now).wake_at,
     },
     payerEmail: email && { ...email, createdAt: now, status: 'waiting' },
   };

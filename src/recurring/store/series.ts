@@ -264,7 +264,7 @@ export function seriesFromRow(row: Values<typeof storedSeries.row>): StoredSerie
     chain: row.chain,
     changedAt: row.changed_at,
     settings: row.settings ?? {},
-    series: { ...terms, ...state, ...parent, id, partyId, shopId },
+    series: { id, partyId, shopId, ...terms, ...state, ...parent },
   };
 }
 

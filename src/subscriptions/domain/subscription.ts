@@ -463,10 +463,12 @@ export function nextPeriod(
   const number = after ? after.number + 1 : firstNumberOf(schedule);
   const dates = endsAfter && number > endsAfter.number ? undefined : periodDates(schedule, number);
   if (!dates) return undefined;
-  const times = periodTimes(schedule, dates, terms.id, after?.endsAt);
+  const { startsAt, endsAt, dueAt } = periodTimes(schedule, dates, terms.id, after?.endsAt);
   // The first charge waits for no window: the payer has just agreed.
   const isStart = !after && !terms.firstPeriod && startedAt !== undefined;
-  return { ...dates, ...times, ...(isStart ? { dueAt: startedAt } : {}) };
+  const { kind, startsOn, endsOn } = dates;
+  // Member by member, because every look at a subscription comes here.
+  return { number, kind, startsOn, endsOn, startsAt, endsAt, dueAt: isStart ? startedAt : dueAt };
 }
 
 export type Action =

@@ -50,7 +50,7 @@ export async function messageOf(
       const clear = await reveal(operation.card);
       const card = cardOf(clear, operation.initiation);
       const how = authorisationOf(operation, clear);
-      return { ...common, ...moneyOf(operation.amount), card, ...how };
+      return { card, ...common, ...moneyOf(operation.amount), ...how };
     }
     case 'capture': {
       const { kind, final } = operation;

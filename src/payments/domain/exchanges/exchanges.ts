@@ -2,35 +2,40 @@
 import {
   contentOf,
   exchangesBetween,
+  type ExchangeContent,
   type ExchangeWrite,
   type OpenExchange,
 } from '../../../acquiring/exchange-log/domain/exchange.ts';
-import type { BankOperation, BankResponse } from '../../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../../clock.ts';
 import { nextAction } from '../bank-actions.ts';
-import { authorisationOf, followUpOf, undoOf } from '../bank-operations.ts';
+import { authorisedOf, followUpOf, undoOf } from '../bank-operations.ts';
 import type { Payment, PaymentFact, UndoFact } from '../payment.ts';
 
 /** Undefined while no operation may be at the bank. */
 export function openExchangeOf(payment: Payment, now: Instant): OpenExchange | undefined {
-  const operation = openOperationOf(payment, now);
-  return operation && { content: contentOf(operation), isChallenged: payment.state.name === 'challenged' };
+  const content = openContentOf(payment, now);
+  return content && { content, isChallenged: payment.state.name === 'challenged' };
 }
 
-function openOperationOf(payment: Payment, now: Instant): BankOperation | undefined {
+function openContentOf(payment: Payment, now: Instant): ExchangeContent | undefined {
   const next = nextAction(payment, now);
   switch (next.do) {
     case 'authorise':
     case 'inquire':
-      return authorisationOf(payment, '');
+      return authorisationContent(payment);
     case 'nothing':
     case 'wait':
     case 'write':
     case 'fundRefund':
       return undefined;
     default:
-      return followUpOf(payment, next);
+      return contentOf(followUpOf(payment, next));
   }
+}
+
+function authorisationContent(payment: Payment): ExchangeContent {
+  return { cardToken: payment.payer.token, ...authorisedOf(payment) };
 }
 
 export function exchangesOfChange(
@@ -44,7 +49,7 @@ export function exchangesOfChange(
   const open = before && openExchangeOf(before, at);
   const written = exchangesBetween(open, openExchangeOf(after, at), { at, answer, isSettled });
   if (before?.state.name !== 'reversing') return written;
-  const content = contentOf(authorisationOf(before, ''));
+  const content = authorisationContent(before);
   // The charge that was given up: the bank gives it back, or neither that nor a reversal, and then it counts.
   if (facts.some(({ type }) => type === 'payment_processed'))
     return [...written, { content, at, state: 'approved' }];
@@ -68,5 +73,5 @@ export function exchangesOfUndo(
 
 /** Nothing was sent to the terminal of before. */
 export function exchangesOfReroute(payment: Payment, at: Instant): ExchangeWrite[] {
-  return [{ content: contentOf(authorisationOf(payment, '')), at, state: 'begun' }];
+  return [{ content: authorisationContent(payment), at, state: 'begun' }];
 }

@@ -11,7 +11,6 @@ import { upcoming, type Upcoming } from '../period-rows.ts';
 import { sumOf } from '../changes/proration.ts';
 import {
   evolve,
-  evolveAll,
   isDeclineToTell,
   policyOfPeriod,
   type EndReason,
@@ -68,13 +67,15 @@ export function emailsFor(
   now: Instant,
 ): readonly EmailTopic[] {
   const emails = new Map<EmailKind, EmailTopic>();
-  const last = evolveAll(before, facts, now);
-  let subscription = before;
-  for (const fact of facts) {
-    const after = evolve(subscription, fact, now);
+  let last = before;
+  const steps = facts.map((fact) => {
+    const subscription = last;
+    last = evolve(subscription, fact, now);
+    return { subscription, fact, after: last };
+  });
+  for (const { subscription, fact, after } of steps) {
     const email = emailOf(subscription, fact, { after, last, now });
     if (email) emails.set(email.kind, email);
-    subscription = after;
   }
   if (emails.has('ended')) for (const kind of ['notCollected', 'recovered'] as const) emails.delete(kind);
   if (emails.has('ended') || emails.has('notCollected')) emails.delete('declined');
