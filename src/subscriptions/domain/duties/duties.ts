@@ -18,7 +18,9 @@ import {
   type OpenPeriod,
   type Subscription,
   type SubscriptionFact,
+  type SubscriptionTerms,
 } from '../subscription.ts';
+import type { PeriodKind } from '../schedule.ts';
 
 type Facts = readonly SubscriptionFact[];
 
@@ -67,13 +69,23 @@ function hasNewPrice(subscription: Subscription, number: number): boolean {
   return priceOf(subscription, number) !== (knownPriceMinor ?? sumOf(terms.items));
 }
 
-/** The confirmation at the start is early enough for a short one. A first period without a price is a trial too. */
+/** The confirmation at the start is early enough for a short one. A first period without a price belongs to the trial. */
 function endsLongTrial({ schedule, terms, hasCharged }: Subscription): boolean {
-  const { anchor } = terms.schedule;
-  const isFirstFree = anchor !== 'atStart' && anchor.firstPeriod === 'free';
-  const free = schedule?.leading.filter(({ kind }) => kind === 'trial' || isFirstFree).at(-1);
-  if (hasCharged || !free) return false;
-  return dayOfDate(free.endsOn) - dayOfDate(free.startsOn) > longTrialDays;
+  const free = schedule?.leading.filter(({ kind }) => isFree(terms, kind)) ?? [];
+  const [first, last] = [free.at(0), free.at(-1)];
+  if (hasCharged || !first || !last) return false;
+  return dayOfDate(last.endsOn) - dayOfDate(first.startsOn) > longTrialDays;
+}
+
+function isFree({ schedule: { anchor } }: SubscriptionTerms, kind: PeriodKind): boolean {
+  return kind === 'trial' || (kind === 'first' && anchor !== 'atStart' && anchor.firstPeriod === 'free');
+}
+
+/** The one that is announced. Before it may be a trial, and a short period that is free. */
+function nextWithPrice(subscription: Subscription): NextPeriod | undefined {
+  let period = nextPeriod(subscription);
+  while (period && isFree(subscription.terms, period.kind)) period = nextPeriod(subscription, period);
+  return period;
 }
 
 /** Less often than every six months. */
@@ -104,7 +116,7 @@ function announcementDue(subscription: Subscription): Duty | undefined {
   const { phase, open } = subscription;
   if (phase !== 'running') return undefined;
   if (open.some(({ outcome }) => outcome === 'open') && !policyOf(subscription).stack) return undefined;
-  const period = nextPeriod(subscription);
+  const period = nextWithPrice(subscription);
   const need = period && needOf(subscription, period);
   if (!need || announcedFor(subscription, period.number)) return undefined;
   return { does: 'announce', at: laterBy(period.startsAt, -need.leadMs), period, need };
@@ -229,7 +241,7 @@ function waitOf({ by, acceptedAt, refusedAt, leadMs }: Announcement, now: Instan
 
 /** When the announcement of the next period is early enough, if one that is needed is accepted at once. */
 export function mayChargeNextFrom(subscription: Subscription, now: Instant): Instant {
-  const period = nextPeriod(subscription);
+  const period = nextWithPrice(subscription);
   const need = period && needOf(subscription, period);
   if (!need || subscription.duties?.chargeUnannounced) return now;
   const { acceptedAt = now } = announcedFor(subscription, period.number) ?? {};

@@ -171,7 +171,7 @@ function announcedEmail(
   now: Instant,
 ): EmailTopic | undefined {
   const created = openOf(subscription, number);
-  const charged = created ?? upcoming(subscription, 1).find((period) => period.number === number);
+  const charged = created ?? upcoming(subscription, 3).find((period) => period.number === number);
   if (!charged) return undefined;
   return {
     ...aboutPeriod('announced', subscription, charged),
