@@ -5,7 +5,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { Logger } from '../platform/log.ts';
 import type { AmountRule } from '../receipts/domain/terms.ts';
-import type { PayerView } from '../subscriptions/domain/payer-acts.ts';
+import type { PayerView } from '../subscriptions/domain/payer-view.ts';
 import type { ConsentLinks } from '../consent-links/port.ts';
 import { payerPath, type NewCardTerms, type PayerOutcome, type PayerPages } from '../subscriptions/port.ts';
 import type { Locale } from './domain/checkout-request.ts';

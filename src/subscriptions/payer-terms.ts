@@ -7,7 +7,7 @@ import type { Consents, StoredSeries } from '../recurring/port.ts';
 import { compareWithConsent, trialEndOf } from '../retry-rules/domain/consent-terms.ts';
 import { findChargedSeries } from './charged-series.ts';
 import { sumOf } from './domain/changes/proration.ts';
-import type { PayerView, TermsToAgree } from './domain/payer-acts.ts';
+import type { PayerView, TermsToAgree } from './domain/payer-view.ts';
 import { isoOf } from './domain/schedule.ts';
 import type { Subscription } from './domain/subscription.ts';
 import type { NewCardTerms } from './port.ts';

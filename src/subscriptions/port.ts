@@ -1,7 +1,7 @@
 // What other modules may use of subscriptions: the page on which payers look after theirs.
 import type { Instant } from '../clock.ts';
 import type { PayerLink } from './payer-link.ts';
-import type { PayerView, TermsToAgree } from './domain/payer-acts.ts';
+import type { PayerView, TermsToAgree } from './domain/payer-view.ts';
 
 /** What a saved card will be charged for, as a consent has it. */
 export type NewCardTerms = {

@@ -28,9 +28,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function started(more: Record<string, unknown> = {}, card = good) {
+async function started(more: Record<string, unknown> = {}, card = good, payer = {}) {
   const by = await world.createMerchant();
-  const customer = await world.createCustomer({}, by);
+  const customer = await world.createCustomer(payer, by);
   await world.bound(customer, card);
   const { body } = await subscriptions.create(by, customer.id, more);
   await subscriptions.settle();
@@ -293,6 +293,30 @@ describe('the way to the checkout', () => {
   });
 });
 
+const nextOn = async (link: string) =>
+  /Next charge<\/dt><dd>([^<]*)/
+    .exec((await page.open(`${link}?locale=en`)).html)?.[1]
+    ?.replaceAll('\u00a0', ' ');
+
+describe('the next charge', () => {
+  test('is not before its announcement has reached the payer, who has no address', async () => {
+    const { by, link } = await started({ trialDays: 30 }, good, { contactInfo: {} });
+    expect(await nextOn(link)).toMatch(/^\w+ \d+, \d{4}: RUB 499\.00$/);
+    await daysLater(by, 25);
+    expect(await nextOn(link)).toMatch(
+      /^RUB 499\.00, not before \w+ \d+, \d{4}, and after it was announced to you$/,
+    );
+  });
+
+  test('waits for another card, if the rules allow no charge of this one', async () => {
+    const { by, customer, link } = await started({ trialDays: 7 }, expired);
+    expect(await nextOn(link)).toMatch(/^\w+ \d+, \d{4}: RUB 499\.00$/);
+    await subscriptions.create(by, customer.id, {});
+    await subscriptions.settle();
+    expect(await nextOn(link)).toMatch(/^RUB 499\.00 on \w+ \d+, \d{4}, if there is a card to charge$/);
+  });
+});
+
 describe('new terms', () => {
   const tea = (price: number) => [{ product: 'Tea', price }];
 
@@ -325,6 +349,7 @@ describe('new terms', () => {
     expect(shown.acts).toEqual(['agree', 'newCard', 'pause', 'end']);
     const html = shown.html.replaceAll('\u00a0', ' ');
     expect(html).toContain('If you agree, the next period is charged as planned.</p>');
+    expect(await nextOn(link)).toMatch(/^RUB 799\.00 on \w+ \d+, \d{4}, if you agree before$/);
     expect(html).not.toContain('what was refused');
     expect(html).toContain('<dt>Until now</dt><dd>RUB 499.00</dd><dt>New</dt><dd>RUB 799.00</dd>');
     const to = await page.does(link, 'agree');

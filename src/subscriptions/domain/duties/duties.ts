@@ -20,7 +20,7 @@ import {
   type SubscriptionFact,
   type SubscriptionTerms,
 } from '../subscription.ts';
-import type { PeriodKind } from '../schedule.ts';
+import type { PeriodDates, PeriodKind } from '../schedule.ts';
 
 type Facts = readonly SubscriptionFact[];
 
@@ -35,7 +35,7 @@ const usualEmailDays = [0, 5, 14, 24];
 type Need = Pick<Announcement, 'why' | 'leadMs'>;
 
 /** Undefined if the charge needs no announcement. */
-function needOf(subscription: Subscription, period: NextPeriod): Need | undefined {
+function needOf(subscription: Subscription, period: PeriodDates): Need | undefined {
   const { schedule, terms, duties, creditMinor } = subscription;
   const { number } = period;
   if (!schedule) return undefined;
@@ -232,21 +232,42 @@ export function holdUnannounced(subscription: Subscription, facts: Facts, now: I
   return [...created, ...(fact ? [fact] : []), postponed];
 }
 
-function waitOf({ by, acceptedAt, refusedAt, leadMs }: Announcement, now: Instant) {
+function waitOf(announcement: Announcement, now: Instant) {
+  const { acceptedAt, leadMs } = announcement;
   if (acceptedAt !== undefined) return { why: 'announced', until: laterBy(acceptedAt, leadMs) };
-  const isUnreachable = by === 'none' || refusedAt !== undefined;
-  const until = laterBy(now, isUnreachable ? Math.max(leadMs, unreachableMs) : leadMs);
-  return { why: isUnreachable ? 'payerUnreachable' : 'announcementPending', until };
+  const isLost = isUnreachable(announcement);
+  const until = laterBy(now, isLost ? Math.max(leadMs, unreachableMs) : leadMs);
+  return { why: isLost ? 'payerUnreachable' : 'announcementPending', until };
 }
 
-/** When the announcement of the next period is early enough, if one that is needed is accepted at once. */
-export function mayChargeNextFrom(subscription: Subscription, now: Instant): Instant {
-  const period = nextWithPrice(subscription);
-  const need = period && needOf(subscription, period);
-  if (!need || subscription.duties?.chargeUnannounced) return now;
-  const { acceptedAt = now } = announcedFor(subscription, period.number) ?? {};
-  return laterBy(acceptedAt, need.leadMs);
+function isUnreachable({ by, refusedAt }: Announcement): boolean {
+  return by === 'none' || refusedAt !== undefined;
 }
+
+/**
+ * From when the announcement of a charge is early enough, if one that is missing is accepted at once. `isAwaited`: it is late by then, or
+ * the payer cannot be reached.
+ */
+export function announcedFrom(
+  subscription: Subscription,
+  period: Announced & Pick<NextPeriod, 'dueAt'>,
+  now: Instant,
+): { readonly from: Instant; readonly isAwaited: boolean } {
+  const { number, dueAt, declineClass } = period;
+  const inTime = { from: dueAt, isAwaited: false };
+  if (subscription.duties?.chargeUnannounced || declineClass !== undefined) return inTime;
+  const announcement = announcedFor(subscription, number);
+  // Credit pays none of the amount.
+  const need = announcement ?? needOf({ ...subscription, creditMinor: 0n }, period);
+  if (!need) return inTime;
+  if (announcement?.acceptedAt !== undefined)
+    return { from: laterBy(announcement.acceptedAt, need.leadMs), isAwaited: false };
+  const from = laterBy(now, need.leadMs);
+  const isLost = announcement !== undefined && isUnreachable(announcement);
+  return isLost || from > dueAt ? { from, isAwaited: true } : inTime;
+}
+
+type Announced = PeriodDates & Pick<OpenPeriod, 'declineClass'>;
 
 /** The announcements that are neither accepted nor refused yet. */
 export function pendingAnnouncements({ announcements = [], phase }: Subscription): readonly Announcement[] {
