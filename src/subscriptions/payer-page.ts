@@ -54,7 +54,7 @@ export function openPayerPages(deps: PayerPageDeps): PayerPages {
       const [, seen = '', secret = ''] = /^(\d{1,9})\.([\w.-]+)$/.exec(token) ?? [];
       const isOfPage = await linkSecrets.isSecret('act', `${id}.${seen}`, secret);
       if (!act || !isOfPage || !acts.includes(act)) return { did: 'nothing' };
-      if (act === 'pay') return payment(subscription);
+      if (act === 'pay') return payment(subscription, deps);
       if (act === 'newCard') return newCard(view, deps);
       if (act === 'agree') return agreement(view);
       if (Number(seen) !== version) return { did: 'outdated' };
@@ -154,9 +154,13 @@ async function cardOf({ terms: { customerId }, parent }: Subscription, { db }: P
   return (await loadConfirmation(db, { customerId, bindingId }))?.binding.card.details;
 }
 
-function payment(subscription: Subscription): PayerOutcome {
+async function payment(
+  subscription: Subscription,
+  { db, payerEmails }: PayerPageDeps,
+): Promise<PayerOutcome> {
   const invoiceId = payableOf(subscription)?.id;
-  return invoiceId === undefined ? { did: 'nothing' } : { did: 'pay', invoiceId };
+  if (invoiceId === undefined) return { did: 'nothing' };
+  return { did: 'pay', invoiceId, ...defined({ email: await payerEmails.addressOf(db, subscription) }) };
 }
 
 async function newCard(view: PayerView, deps: PayerPageDeps): Promise<PayerOutcome> {

@@ -13,7 +13,8 @@ export type NewCardTerms = {
 
 export type PayerOutcome =
   | { readonly did: 'nothing' | 'changed' | 'refused' | 'outdated' }
-  | { readonly did: 'pay'; readonly invoiceId: string }
+  /** `email`: where the payer has receipts sent. */
+  | { readonly did: 'pay'; readonly invoiceId: string; readonly email?: string }
   /** On a page for `terms` of the series. With the same name it is the same page. */
   | ({ readonly did: 'agree'; readonly named: string; readonly terms: TermsToAgree['after'] } & Pick<
       TermsToAgree,

@@ -115,6 +115,9 @@ test('the card is that of the payment with which the payer started, and then of 
   await subscriptions.settle();
   expect(await card()).toBe('Visa •••• 9990');
   await daysLater(by, 32);
+  expect((await page.open(`${await page.linkTo(by, body.id)}?locale=en`)).html).toContain(
+    'You can pay now. The card that you pay with is charged from then on.',
+  );
   const { openPeriods } = await subscriptions.get(by, body.id);
   await subscriptions.pay(by, openPeriods[0].invoiceID, good, { makeRecurrent: true });
   await subscriptions.settle();
@@ -208,7 +211,7 @@ describe('the way to the checkout', () => {
   const queryOf = (to: string) => {
     const { pathname, searchParams, hash } = new URL(to, 'http://payer');
     expect(pathname).toBe('/checkout');
-    expect([...searchParams.keys()].filter((name) => /token|url|path/i.test(name))).toEqual([]);
+    expect([...searchParams.keys()].filter((name) => /token|url|path|email/i.test(name))).toEqual([]);
     return new URLSearchParams([...searchParams, ...new URLSearchParams(hash.slice(1))]);
   };
   async function pay(query: URLSearchParams, card = good) {
@@ -230,6 +233,7 @@ describe('the way to the checkout', () => {
     expect((await page.open(link)).acts).toEqual(['pay', 'newCard', 'pause', 'end']);
     const query = queryOf(await page.does(link, 'pay'));
     expect(`/${query.get('returnPath')}`).toBe(link);
+    expect(query.get('email')).toBe('payer@example.com');
     expect((await pay(query)).status).toBe(201);
     await subscriptions.settle();
     expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
@@ -462,6 +466,18 @@ describe('new terms', () => {
     await subscriptions.create(by, customer.id, { items: tea(30_000) });
     await act(by, id, 'change', { items: tea(79_900) });
     const terms = { schedule: 'P1M', amountRule: { kind: 'upTo', amount: 79_900 } };
+    expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms });
+  });
+
+  test('are for the dearest charge of more than a hundred', async () => {
+    const { by, customer, id, link, consent } = await agreedTo(49_900);
+    const others = [
+      { items: [{ product: 'Tea', price: 20_000, quantity: 2, lastPrice: 45_000 }], periods: 3 },
+      ...Array.from({ length: 100 }, () => ({ items: tea(10_000) })),
+    ];
+    for (const other of others) await subscriptions.create(by, customer.id, { ...other, trialDays: 90 });
+    await act(by, id, 'change', { items: tea(49_901) });
+    const terms = { schedule: 'P1M', amountRule: { kind: 'upTo', amount: 90_000 } };
     expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms });
   });
 

@@ -11,7 +11,6 @@ type Hints = { readonly [Act in PayerAct]?: string };
 
 export function hintsOf(shown: Shown, printed: Printed): Hints {
   const { end, newCard, agree, ...charges } = shown.outlook;
-  const { words } = printed;
   const hints: { [Act in PayerAct]?: string } = {};
   for (const act of ['pause', 'resume', 'takeBack'] as const) {
     const charge = charges[act];

@@ -98,7 +98,7 @@ function textOf(items: readonly Item[]): string {
 
 /** The state in words: a heading, and what it means for the payer. */
 function stateText(shown: SubscriptionShown, printed: Printed): readonly [string, string] {
-  const { subscription, shop, now, acts } = shown;
+  const { subscription, shop, now } = shown;
   const { words, locale, date } = printed;
   const { latest, parkedFor, endsAfter, endedFor, open, paidThrough } = subscription;
   const status = statusOf(subscription);
@@ -130,12 +130,17 @@ function stateText(shown: SubscriptionShown, printed: Printed): readonly [string
       return [words.active, charging ?? paid];
     }
     case 'pastDue':
-      return [words.pastDue, charging ?? (acts.includes('newCard') ? words.pastDueLead : words.pastDuePay)];
+      return [words.pastDue, charging ?? pastDueLead(shown, printed)];
     case 'unpaid':
       return [words.unpaid, charging ?? words.unpaidLead];
     case 'paused':
       return [words.paused, pausedLead(shown, printed)];
   }
+}
+
+function pastDueLead({ acts: offered, subscription }: SubscriptionShown, { words }: Printed): string {
+  if (offered.includes('newCard')) return words.pastDueLead;
+  return subscription.terms.customerId === undefined ? words.pastDueReplace : words.pastDuePay;
 }
 
 function pausedLead(

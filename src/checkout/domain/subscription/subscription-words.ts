@@ -15,6 +15,8 @@ const english = {
   pastDue: 'A charge failed',
   pastDueLead: 'Your card was not charged. You can pay now, or use another card.',
   pastDuePay: 'Your card was not charged. You can pay now.',
+  pastDueReplace:
+    'Your card was not charged. You can pay now. The card that you pay with is charged from then on.',
   charging: 'A charge is at your bank. The result follows in a moment.',
   paused: 'Paused',
   pausedByPayer: 'You have paused it, and no new period is charged. Resume it whenever you like.',
@@ -101,6 +103,8 @@ const russian: SubscriptionWords = {
   pastDue: 'Списание не прошло',
   pastDueLead: 'С карты ничего не списано. Можно заплатить сейчас или выбрать другую карту.',
   pastDuePay: 'С карты ничего не списано. Можно заплатить сейчас.',
+  pastDueReplace:
+    'С карты ничего не списано. Можно заплатить сейчас. Потом списываем с карты, которой вы заплатите.',
   charging: 'Списание сейчас в банке. Скоро станет известен результат.',
   paused: 'Приостановлена',
   pausedByPayer:
