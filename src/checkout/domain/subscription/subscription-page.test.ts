@@ -8,7 +8,7 @@ import {
   decideReason,
   type PayerAct,
 } from '../../../subscriptions/domain/payer-acts.ts';
-import { nextChargeOf, type NextCharge } from '../../../subscriptions/domain/duties/next-charge.ts';
+import { nextChargeOf } from '../../../subscriptions/domain/duties/next-charge.ts';
 import { outlookOf } from '../../../subscriptions/domain/payer-outlook.ts';
 import { decideChargeEnded } from '../../../subscriptions/domain/charge-outcome.ts';
 import {
