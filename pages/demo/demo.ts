@@ -11,6 +11,7 @@ import {
   type WebhookEvent,
 } from './entries.ts';
 import { rememberOrder } from './orders.ts';
+import { openPace } from './pace.ts';
 import { forgetStory, remember, storySoFar, type Followed, type Told } from './story.ts';
 import { actMeaning, sayTimePasses, showSubscription, type State } from './subscription.ts';
 
@@ -20,8 +21,6 @@ type Subscription = { id: string; firstInvoiceID: string };
 type Checkout = { configure(options: Record<string, unknown>): { open(): void } };
 
 const { MandateCheckout } = globalThis as unknown as { MandateCheckout: Checkout };
-const everyMs = 500;
-const followedMs = 15 * 60_000;
 const shopName = 'Bean & Leaf';
 const cards = existing('cards', HTMLElement);
 const cardsPlace = existing('cards-place', HTMLElement);
@@ -181,7 +180,7 @@ function actionsOf({ path, kind }: Followed, { eventType, payment }: WebhookEven
 
 /** Shows webhook events from the first that was not shown before, until the last one. */
 async function follow(followed: Followed): Promise<void> {
-  const untilMs = performance.now() + followedMs;
+  const pace = openPace(500);
   const { path, kind } = followed;
   const isLast = ({ body }: WebhookEvent) => (lastEvents[kind] ?? lastOfOrder).includes(body.eventType);
   const known = storySoFar().flatMap((told) =>
@@ -190,14 +189,17 @@ async function follow(followed: Followed): Promise<void> {
   shownEvents.set(path, (followed.cleared ?? 0) + known.length);
   if (kind === 'tea') await refresh((subscriptionPath = path));
   if (known.some(isLast)) return;
-  while (performance.now() < untilMs) {
+  for (;;) {
     const shown = shownEvents.get(path) ?? 0;
     const received = (await fromShop<WebhookEvent[]>(`${path}/notices?after=${shown}`)) ?? [];
     shownEvents.set(path, shown + received.length);
     for (const event of received) tell({ is: 'event', event, of: followed });
-    if (received.length > 0) await refresh(path);
+    if (received.length > 0) {
+      pace.quicken();
+      await refresh(path);
+    }
     if (received.some(isLast)) return;
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    await pace.pause();
   }
 }
 

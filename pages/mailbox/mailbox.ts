@@ -1,6 +1,7 @@
 // The mailbox: polls the demo shop for emails about this browser's orders and subscriptions, and lists the newest first.
 // An email opens in a sandboxed frame without scripts.
 import { ordersOfThisBrowser } from '../demo/orders.ts';
+import { openPace } from '../demo/pace.ts';
 import { existing, h } from '../docs/elements.ts';
 
 type Email = {
@@ -14,8 +15,6 @@ type Email = {
   text?: string;
 };
 
-const everyMs = 1_500;
-const pollMs = 15 * 60_000;
 const sandbox = 'allow-popups allow-popups-to-escape-sandbox';
 const meanings: Readonly<Record<Email['status'], string>> = {
   waiting: 'on its way',
@@ -34,6 +33,7 @@ async function poll(): Promise<void> {
   const emails = response?.ok ? ((await response.json()) as Email[]) : [];
   const written = emails.filter((email) => email.text !== undefined && !shown.has(email.id));
   const isFirst = shown.size === 0;
+  if (written.length > 0) pace.quicken();
   for (const email of written.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))) add(email);
   // The newest is what a payer looks for.
   if (isFirst) list.querySelector('button')?.click();
@@ -69,8 +69,8 @@ function timeOf({ createdAt }: Email): string {
   return `${createdAt.slice(0, 10)} ${createdAt.slice(11, 16)} UTC`;
 }
 
-const untilMs = performance.now() + pollMs;
-while (performance.now() < untilMs) {
+const pace = openPace(1_500);
+for (;;) {
   await poll();
-  await new Promise((resolve) => setTimeout(resolve, everyMs));
+  await pace.pause();
 }

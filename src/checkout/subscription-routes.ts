@@ -5,7 +5,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { Logger } from '../platform/log.ts';
 import type { AmountRule } from '../receipts/domain/terms.ts';
-import type { PayerView } from '../subscriptions/domain/payer-acts.ts';
+import type { PayerView } from '../subscriptions/domain/payer-view.ts';
 import type { ConsentLinks } from '../consent-links/port.ts';
 import { payerPath, type NewCardTerms, type PayerOutcome, type PayerPages } from '../subscriptions/port.ts';
 import type { Locale } from './domain/checkout-request.ts';
@@ -58,9 +58,9 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
       const to = { view, locale, path, ports };
       switch (outcome.did) {
         case 'pay':
-          return checkoutOf('invoice', outcome.invoiceId, to);
+          return checkoutOf('invoice', outcome.invoiceId, to, { hidden: defined({ email: outcome.email }) });
         case 'newCard':
-          return checkoutOf('customer', outcome.customerId, to, termsIn(outcome.terms));
+          return checkoutOf('customer', outcome.customerId, to, { asked: termsIn(outcome.terms) });
         case 'agree':
           return agreementOf(outcome, to);
         case 'outdated':
@@ -107,12 +107,17 @@ function checkoutOf(
     path,
     ports: { tokens },
   }: { view: PayerView; locale: Locale; path: string; ports: Pick<SubscriptionPorts, 'tokens'> },
-  terms: Record<string, string> = {},
+  more: { readonly asked?: Record<string, string>; readonly hidden?: Record<string, string> } = {},
 ): string {
   const { partyId } = subscription.terms;
   const token = tokens.issue({ kind, entityId, partyId, isFor: 'checkout' });
-  const query = new URLSearchParams({ [`${kind}ID`]: entityId, locale, privateReturn: 'true', ...terms });
-  const secret = new URLSearchParams({ [`${kind}AccessToken`]: token, returnPath: path });
+  const query = new URLSearchParams({
+    [`${kind}ID`]: entityId,
+    locale,
+    privateReturn: 'true',
+    ...more.asked,
+  });
+  const secret = new URLSearchParams({ [`${kind}AccessToken`]: token, returnPath: path, ...more.hidden });
   return `../../checkout?${query.toString()}#${secret.toString()}`;
 }
 

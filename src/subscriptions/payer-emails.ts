@@ -18,6 +18,8 @@ import type { StoredSubscription } from './store/subscriptions.ts';
 export type PayerEmails = {
   /** Whether an email can go to the payer, or the merchant writes to them. */
   reach(db: Database, subscription: Pick<Subscription, 'terms' | 'parent'>): Promise<Announcement['by']>;
+  /** For the receipt of a payment that they make. */
+  addressOf(db: Database, subscription: Pick<Subscription, 'terms' | 'parent'>): Promise<string | undefined>;
   write(
     tx: Database,
     before: Pick<StoredSubscription, 'subscription' | 'version'>,
@@ -40,6 +42,8 @@ export function openPayerEmails({ consents, sendsEmail }: Deps): PayerEmails {
       const payer = sendsEmail ? await payerOf(db, consents, subscription) : undefined;
       return payer?.email === undefined ? 'none' : 'email';
     },
+
+    addressOf: async (db, subscription) => (await payerOf(db, consents, subscription)).email,
 
     async write(tx, { subscription, version }, facts, now) {
       const emails = sendsEmail ? emailsFor(subscription, facts, now) : [];

@@ -5,18 +5,15 @@ import { findActiveCard, loadConfirmation, type Customers } from '../customers/p
 import { defined } from '../defined.ts';
 import { cardOfPayment } from '../payments/port.ts';
 import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
-import type { Consents } from '../recurring/port.ts';
+import type { Charging, Consents } from '../recurring/port.ts';
 import { accept } from '../refusal.ts';
+import type { ChargeRefusal } from '../retry-rules/domain/may-charge.ts';
 import { change, type ChangeDeps } from './api/change-subscription.ts';
-import {
-  actsOf,
-  decideForPayer,
-  decideReason,
-  nextChargeOf,
-  payableOf,
-  payerActs,
-  type PayerView,
-} from './domain/payer-acts.ts';
+import { actsOf, decideForPayer, decideReason, payableOf, payerActs } from './domain/payer-acts.ts';
+import { nextChargeOf, type NextCharge } from './domain/duties/next-charge.ts';
+import { outlookOf, type Outlook } from './domain/payer-outlook.ts';
+import type { PayerView } from './domain/payer-view.ts';
+import { findChargedSeries } from './charged-series.ts';
 import { isoOf } from './domain/schedule.ts';
 import { payerReasons, type Subscription } from './domain/subscription.ts';
 import { endOfPayerLink, payerLinkOf } from './payer-link.ts';
@@ -25,6 +22,7 @@ import type { PayerOutcome, PayerPages } from './port.ts';
 import { findPeriods, loadSubscription } from './store/subscriptions.ts';
 
 export type PayerPageDeps = ChangeDeps & {
+  readonly charging: Pick<Charging, 'preview'>;
   readonly customers: Customers;
   readonly consents: Pick<Consents, 'find' | 'seriesOfCustomer' | 'settings'>;
   readonly linkSecrets: LinkSecrets;
@@ -56,7 +54,7 @@ export function openPayerPages(deps: PayerPageDeps): PayerPages {
       const [, seen = '', secret = ''] = /^(\d{1,9})\.([\w.-]+)$/.exec(token) ?? [];
       const isOfPage = await linkSecrets.isSecret('act', `${id}.${seen}`, secret);
       if (!act || !isOfPage || !acts.includes(act)) return { did: 'nothing' };
-      if (act === 'pay') return payment(subscription);
+      if (act === 'pay') return payment(subscription, deps);
       if (act === 'newCard') return newCard(view, deps);
       if (act === 'agree') return agreement(view);
       if (Number(seen) !== version) return { did: 'outdated' };
@@ -93,16 +91,59 @@ async function viewOf(id: string, deps: PayerPageDeps): Promise<PayerView | unde
     changeCard: settings.newCardByPayer ?? true,
     agree: newTerms !== undefined,
   };
+  const acts = actsOf(subscription, may, now);
+  const ofCharge: Allowed = async (charge) => charge && ruledCharge(charge, subscription, deps);
   return {
     subscription,
     version,
     periods: await findPeriods(db, id, { before: 1_000_001, limit: shownPeriods }),
     schedule: isoOf(terms.schedule.every),
     may,
-    acts: actsOf(subscription, may, now),
+    acts,
+    outlook: await allowedOutlook(outlookOf(subscription, acts, may, now), ofCharge),
     now,
-    ...defined({ card: await cardOf(subscription, deps), nextCharge: nextChargeOf(subscription), newTerms }),
+    ...defined({
+      card: await cardOf(subscription, deps),
+      nextCharge: await ofCharge(nextChargeOf(subscription, now)),
+      newTerms,
+    }),
   };
+}
+
+type Allowed = (charge: NextCharge | undefined) => Promise<NextCharge | undefined>;
+
+async function allowedOutlook(outlook: Outlook, allowed: Allowed): Promise<Outlook> {
+  const [pause, resume, takeBack] = [outlook.pause, outlook.resume, outlook.takeBack];
+  return {
+    ...outlook,
+    ...defined({
+      pause: await allowed(pause),
+      resume: await allowed(resume),
+      takeBack: await allowed(takeBack),
+    }),
+  };
+}
+
+const waitsFor: Partial<Record<ChargeRefusal['code'], NextCharge['waitsFor']>> = {
+  recurrentAmountAboveConsent: 'consent',
+  recurrentConsentExpired: 'consent',
+  recurrentConsentRevoked: 'consent',
+  recurrentStopped: 'card',
+  recurrentCardExpired: 'card',
+};
+
+/** With what the rules would refuse it for at its time, and the payer can change before. */
+async function ruledCharge(
+  charge: NextCharge,
+  subscription: Subscription,
+  { db, charging, consents }: PayerPageDeps,
+): Promise<NextCharge> {
+  const series = (await findChargedSeries(db, subscription, consents))?.series;
+  if (!series) return { ...charge, waitsFor: 'card' };
+  const amount = { minor: charge.amountMinor, currency: subscription.terms.currency };
+  const found = await charging.preview(db, series.id, { invoiceCreatedAt: 'then', amount }, charge.at);
+  const refused = found && !found.decision.may ? waitsFor[found.decision.code] : undefined;
+  return refused ? { ...charge, waitsFor: refused } : charge;
 }
 
 /** Without a customer, that of the payment which later charges follow. */
@@ -113,9 +154,13 @@ async function cardOf({ terms: { customerId }, parent }: Subscription, { db }: P
   return (await loadConfirmation(db, { customerId, bindingId }))?.binding.card.details;
 }
 
-function payment(subscription: Subscription): PayerOutcome {
+async function payment(
+  subscription: Subscription,
+  { db, payerEmails }: PayerPageDeps,
+): Promise<PayerOutcome> {
   const invoiceId = payableOf(subscription)?.id;
-  return invoiceId === undefined ? { did: 'nothing' } : { did: 'pay', invoiceId };
+  if (invoiceId === undefined) return { did: 'nothing' };
+  return { did: 'pay', invoiceId, ...defined({ email: await payerEmails.addressOf(db, subscription) }) };
 }
 
 async function newCard(view: PayerView, deps: PayerPageDeps): Promise<PayerOutcome> {

@@ -7,11 +7,11 @@ import type { Consents, StoredSeries } from '../recurring/port.ts';
 import { compareWithConsent, trialEndOf } from '../retry-rules/domain/consent-terms.ts';
 import { findChargedSeries } from './charged-series.ts';
 import { sumOf } from './domain/changes/proration.ts';
-import type { PayerView, TermsToAgree } from './domain/payer-acts.ts';
+import type { PayerView, TermsToAgree } from './domain/payer-view.ts';
 import { isoOf } from './domain/schedule.ts';
 import type { Subscription } from './domain/subscription.ts';
 import type { NewCardTerms } from './port.ts';
-import { findSubscriptionsOfCustomer } from './store/subscriptions.ts';
+import { findLargestOfOthers } from './store/subscriptions.ts';
 
 type Deps = {
   readonly db: Database;
@@ -26,15 +26,14 @@ export async function termsOfNewCard(
   { subscription, schedule, now }: PayerView,
   deps: Deps,
 ): Promise<NewCardTerms> {
-  const charges = await largestCharges(subscription, deps);
-  const most = Math.max(...charges);
+  const { most, isOnly } = await largestCharge(subscription, deps);
   const series = (await findChargedSeries(deps.db, subscription, deps.consents))?.series;
   const { schedule: agreed, amountRule } = series?.mandate ?? {};
   const isOver = series?.endsAt !== undefined && series.endsAt <= now;
   const isEnough = amountRule?.kind === 'variable' || (amountRule?.amountMinor ?? 0) >= most;
   if (amountRule && isEnough && !isOver) return { amountRule, ...defined({ schedule: agreed }) };
   // Two subscriptions have two schedules.
-  return charges.length === 1
+  return isOnly
     ? { schedule, amountRule: { kind: 'fixed', amountMinor: most } }
     : { amountRule: { kind: 'upTo', amountMinor: most } };
 }
@@ -52,12 +51,11 @@ export async function termsToAgree(
     return undefined;
   const { id: seriesId, mandate: before, endsAt } = stored.series;
   const { schedule, amountRule, validUntil, chargeReason } = before;
-  const charges = await largestCharges(subscription, deps);
-  const isOnly = charges.length === 1;
+  const { most, isOnly } = await largestCharge(subscription, deps);
   const kind = isOnly && amountRule?.kind !== 'upTo' ? 'fixed' : 'upTo';
   const after = {
     schedule: isOnly ? isoOf(terms.schedule.every) : schedule,
-    amountRule: { kind, amountMinor: Math.max(...charges) },
+    amountRule: { kind, amountMinor: most },
     ...defined({ chargeReason, validUntil: endsAt !== undefined && endsAt > now ? validUntil : undefined }),
   } as const;
   return { seriesId, before, after };
@@ -74,28 +72,23 @@ function isTooLittle({ series, settings }: StoredSeries, subscription: Subscript
   return finding?.is === 'above' && finding.rule === 'amount';
 }
 
-/** What each of those costs at most that are charged to the same card, this one first. A consent is in one currency. */
-async function largestCharges(subscription: Subscription, { db }: Deps): Promise<readonly number[]> {
-  const { id, partyId, customerId, currency } = subscription.terms;
+/** What is charged to the same card: what the dearest costs at most, and whether it is this one alone. */
+async function largestCharge(
+  subscription: Subscription,
+  { db }: Deps,
+): Promise<{ readonly most: number; readonly isOnly: boolean }> {
+  const { terms } = subscription;
+  const { customerId } = terms;
   const own = largestChargeMinor(subscription);
-  if (customerId === undefined) return [own];
-  const others = (await findSubscriptionsOfCustomer(db, partyId, customerId))
-    .map((stored) => stored.subscription)
-    .filter(({ terms, phase }) => terms.id !== id && terms.currency === currency && phase !== 'ended')
-    .filter(({ endsAfter, open }) => !endsAfter || open.length > 0);
-  return [
-    own,
-    ...others.map((other) => (other.endsAfter ? largestOpenMinor(other) : largestChargeMinor(other))),
-  ];
+  if (customerId === undefined) return { most: own, isOnly: true };
+  const { others, largestMinor } = await findLargestOfOthers(db, { ...terms, customerId });
+  return { most: Math.max(own, largestMinor), isOnly: others === 0 };
 }
 
 function largestChargeMinor(subscription: Subscription): number {
   const { items, scheduledItems = [], change } = subscription;
   const last = items.map((item) => ({ ...item, priceMinor: item.lastPriceMinor ?? item.priceMinor }));
   const lines = [items, last, scheduledItems, change?.items ?? []];
-  return Math.max(largestOpenMinor(subscription), ...lines.map(sumOf).map(Number));
-}
-
-function largestOpenMinor({ open }: Subscription): number {
-  return Math.max(0, ...open.map(({ amountMinor }) => Number(amountMinor)));
+  const due = subscription.open.map(({ amountMinor }) => amountMinor);
+  return Math.max(...[...due, ...lines.map(sumOf)].map(Number));
 }

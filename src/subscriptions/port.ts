@@ -1,7 +1,7 @@
 // What other modules may use of subscriptions: the page on which payers look after theirs.
 import type { Instant } from '../clock.ts';
 import type { PayerLink } from './payer-link.ts';
-import type { PayerView, TermsToAgree } from './domain/payer-acts.ts';
+import type { PayerView, TermsToAgree } from './domain/payer-view.ts';
 
 /** What a saved card will be charged for, as a consent has it. */
 export type NewCardTerms = {
@@ -13,7 +13,8 @@ export type NewCardTerms = {
 
 export type PayerOutcome =
   | { readonly did: 'nothing' | 'changed' | 'refused' | 'outdated' }
-  | { readonly did: 'pay'; readonly invoiceId: string }
+  /** `email`: where the payer has receipts sent. */
+  | { readonly did: 'pay'; readonly invoiceId: string; readonly email?: string }
   /** On a page for `terms` of the series. With the same name it is the same page. */
   | ({ readonly did: 'agree'; readonly named: string; readonly terms: TermsToAgree['after'] } & Pick<
       TermsToAgree,

@@ -157,6 +157,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     ['count_waiting_refunds', 'read_first_waiting_refund', 'wake_first_waiting_refund'],
   ],
   ['by operation, among the few reports of banks, for an operator', ['read_exchange_notes_about']],
+  ['all subscriptions of a customer, which one consent covers', ['find_largest_charge_of_customer']],
   ['by the card and not by its customer: how often it was bound', ['read_earlier_bindings']],
   ['by the card and not by its customer: all its series are stopped', ['insert_card_stop']],
   [

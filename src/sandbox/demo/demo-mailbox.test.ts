@@ -17,6 +17,7 @@ test('the mailbox has the emails about a subscription and the receipts of its mo
     buyers.keep('/webhooks', { headers: { 'webhook-id': eventType }, raw });
   }
   const emails = [
+    { id: 'e0', subscriptionID: 'S2' },
     { id: 'e1', subscriptionID: 'S1', html: '<p>started</p>' },
     { id: 'e2', invoiceID: 'I1' },
     { id: 'e3', invoiceID: 'I2' },
@@ -27,7 +28,11 @@ test('the mailbox has the emails about a subscription and the receipts of its mo
   addDemoMailbox(app, {
     orders: new Hearing(10),
     buyers,
-    ask: async () => ({ status: 200, answer: emails }),
+    ask: async (path) => {
+      const of = new URLSearchParams(path.split('?')[1]).get('invoiceID');
+      const answer = emails.filter((email) => email.subscriptionID === of || email.invoiceID === of);
+      return { status: 200, answer: of === null ? emails.slice(0, 1) : answer };
+    },
   });
 
   const { body } = await app.inject('/demo/letters?orders=S1,S2');

@@ -1,17 +1,8 @@
-// What payers may do with their subscription on its page, and the next charge that the page names.
-import type { CardDetails } from '../../cards/domain/card.ts';
+// What payers may do with their subscription on its page.
 import type { Instant } from '../../clock.ts';
-import type { AmountRule, MandateTerms } from '../../receipts/domain/terms.ts';
 import { accept, type Outcome } from '../../refusal.ts';
 import { decideCancel, decidePause, decideResume, decideUncancel, type NewIds } from './commands.ts';
-import { upcoming } from './period-rows.ts';
-import {
-  nextAction,
-  type PayerReason,
-  type Period,
-  type Subscription,
-  type SubscriptionFact,
-} from './subscription.ts';
+import type { PayerReason, Subscription, SubscriptionFact } from './subscription.ts';
 
 export const payerActs = ['agree', 'pay', 'newCard', 'pause', 'resume', 'end', 'takeBack', 'reason'] as const;
 export type PayerAct = (typeof payerActs)[number];
@@ -85,45 +76,3 @@ export function decideForPayer(
       return decideUncancel(subscription, now);
   }
 }
-
-/** What the payer agreed to, and what they are asked to agree to. */
-export type TermsToAgree = {
-  readonly seriesId: string;
-  readonly before: MandateTerms;
-  readonly after: MandateTerms & { readonly schedule: string; readonly amountRule: AmountRule };
-};
-
-export type NextCharge = { readonly at: Instant; readonly amountMinor: bigint };
-
-/** Undefined while none is planned: a person or a bank decides first, or the subscription ends. */
-export function nextChargeOf(subscription: Subscription): NextCharge | undefined {
-  const { open, parkedFor } = subscription;
-  if (parkedFor !== undefined) return undefined;
-  const next = nextAction(subscription);
-  if (next?.does === 'charge') {
-    const period = open.find(({ number }) => number === next.number);
-    return period && { at: next.at, amountMinor: period.amountMinor };
-  }
-  if (open.length > 0) return undefined;
-  // A trial and a period that credit pays cost nothing.
-  const charged = upcoming(subscription, 12).find(({ amountMinor }) => amountMinor > 0n);
-  return charged && { at: charged.dueAt, amountMinor: charged.amountMinor };
-}
-
-/** A subscription as its payer sees it. */
-export type PayerView = {
-  readonly subscription: Subscription;
-  /** Of the row. The page's buttons act on what it shows, and on nothing newer. */
-  readonly version: number;
-  /** The last ones, newest first. */
-  readonly periods: readonly Period[];
-  /** The saved card that is charged. */
-  readonly card?: CardDetails;
-  /** An ISO 8601 period. */
-  readonly schedule: string;
-  readonly nextCharge?: NextCharge;
-  readonly newTerms?: TermsToAgree;
-  readonly may: PayerMay;
-  readonly acts: readonly PayerAct[];
-  readonly now: Instant;
-};

@@ -1,7 +1,8 @@
 // What each button of the payer's page would lead to, by the decisions that the button makes and those that follow.
 import { latest, laterBy, type Instant } from '../../clock.ts';
 import { decideNewCard, tryOnConsent } from './dunning/try-again.ts';
-import { decideForPayer, nextChargeOf, type NextCharge, type PayerAct, type PayerMay } from './payer-acts.ts';
+import { nextChargeOf, type NextCharge } from './duties/next-charge.ts';
+import { decideForPayer, type PayerAct, type PayerMay } from './payer-acts.ts';
 import { evolveAll, nextAction, type Subscription } from './subscription.ts';
 
 /** `settled`: what is unpaid is paid or given up first. `hold`: a person ends the hold first, and `at` is not before that. */
@@ -28,7 +29,7 @@ export function outlookOf(
     return evolveAll(subscription, decided.ok ? decided.value : [], now);
   };
   const charges = (['pause', 'resume', 'takeBack'] as const).flatMap((act) => {
-    const charge = acts.includes(act) ? nextChargeOf(after(act)) : undefined;
+    const charge = acts.includes(act) ? nextChargeOf(after(act), now) : undefined;
     return charge ? [[act, { ...charge, at: latest(charge.at, now) }] as const] : [];
   });
   const newCard = acts.includes('newCard') ? newCardOutlook(subscription, now) : undefined;

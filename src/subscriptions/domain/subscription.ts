@@ -282,7 +282,13 @@ export type SubscriptionFact =
   | { readonly type: 'change_started'; readonly change: Change }
   | { readonly type: 'change_charge_started'; readonly paymentId: string }
   /** It waits for the payer. */
-  | { readonly type: 'change_charge_failed'; readonly failedFor: string; readonly isUnsent?: true }
+  | {
+      readonly type: 'change_charge_failed';
+      readonly failedFor: string;
+      readonly isUnsent?: true;
+      /** When the rules allow the charge. Older nodes pass it over, and try no more. */
+      readonly retryAt?: Instant;
+    }
   | { readonly type: 'change_dropped'; readonly why?: 'unpaid' | 'takenBack' | 'ended' }
   /** The bank has taken back what it captured for a change of that period. The items stay. */
   | {
@@ -784,7 +790,12 @@ function afterChangeCharge(before: Subscription, fact: ChangeCharge, now: Instan
   }
   const sent = before.charges.filter(({ paymentId }) => paymentId !== charging);
   const charges = fact.isUnsent ? sent : before.charges;
-  return { ...before, change: { ...change, failedFor: fact.failedFor, failedAt: now }, charges };
+  const { failedFor, retryAt } = fact;
+  return {
+    ...before,
+    change: { ...change, failedFor, failedAt: now, ...defined({ tryAt: retryAt }) },
+    charges,
+  };
 }
 
 /** Credit that was given for it is taken back first where it is more than what is left. */

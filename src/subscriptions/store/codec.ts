@@ -377,7 +377,7 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   items_unscheduled: {},
   change_started: { change },
   change_charge_started: { paymentId: text },
-  change_charge_failed: { failedFor: text, isUnsent: optional(oneOf(true)) },
+  change_charge_failed: { failedFor: text, isUnsent: optional(oneOf(true)), retryAt: optional(instant) },
   change_dropped: { why: optional(oneOf('unpaid', 'takenBack', 'ended')) },
   change_payment_taken_back: { ofPeriod: wholeNumber, invoiceId: text, amountMinor: minorUnits },
   items_changed: { change, parent: optional(parent) },

@@ -24,7 +24,7 @@ import { createdWith, eventsOf } from '../../platform/events/log.ts';
 import { maxWebhookEventsPerEvent } from '../../platform/events/domain/topic.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { defined } from '../../defined.ts';
-import type { Period, Subscription, SubscriptionFact } from '../domain/subscription.ts';
+import type { Period, Subscription, SubscriptionFact, SubscriptionTerms } from '../domain/subscription.ts';
 import {
   periodKind,
   periodLines,
@@ -136,6 +136,31 @@ const listOfCustomer = statement({
   row: columns,
   text: `select ${columnList(columns)} from subscription where customer_id = :customer_id and party_id = :party_id
          order by created_at desc, subscription_id desc limit 100`,
+});
+
+/** What each other one of the customer costs at most, as the next charges have it. One that ends costs what is open. */
+const largestOfOthers = statement({
+  name: 'find_largest_charge_of_customer',
+  parameters: { party_id: 'text', customer_id: 'text', subscription_id: 'text', currency: 'text' },
+  row: { others: 'int8', largest_minor: 'int8' },
+  text: `
+    with line as (
+      select subscription_id, place, (item->>'quantity')::int8 as quantity, (item->>'priceMinor')::int8 as price,
+        (item->>'lastPriceMinor')::int8 as last_price
+      from subscription, lateral (values
+          ('items', state->'items'), ('scheduled', state->'scheduledItems'), ('change', state->'change'->'items')
+        ) as source (place, items), json_array_elements(items) as item
+      where customer_id = :customer_id and state->'endsAfter' is null
+    ), total as (
+      select subscription_id, greatest(sum(quantity * price), sum(quantity * coalesce(last_price, price))) as minor
+      from line group by subscription_id, place
+      union all
+      select subscription_id, (period->>'amountMinor')::int8 from subscription, json_array_elements(state->'open') as period
+      where customer_id = :customer_id
+    )
+    select count(distinct subscription_id) as others, coalesce(max(minor), 0)::int8 as largest_minor
+    from total join subscription using (subscription_id)
+    where party_id = :party_id and subscription_id <> :subscription_id and phase <> 'ended' and terms->>'currency' = :currency`,
 });
 
 const periodColumns = {
@@ -363,6 +388,16 @@ export async function findSubscriptionsOfCustomer(
   customerId: string,
 ): Promise<StoredSubscription[]> {
   return (await db.run(listOfCustomer, { party_id: partyId, customer_id: customerId })).map(fromRow);
+}
+
+/** Of those that are charged to the same card in the same currency. */
+export async function findLargestOfOthers(
+  db: Database,
+  { id, partyId, customerId, currency }: SubscriptionTerms & { readonly customerId: string },
+): Promise<{ readonly others: number; readonly largestMinor: number }> {
+  const of = { party_id: partyId, customer_id: customerId, subscription_id: id, currency };
+  const [row] = await db.run(largestOfOthers, of);
+  return { others: Number(row?.others ?? 0), largestMinor: Number(row?.largest_minor ?? 0) };
 }
 
 export async function findPeriods(

@@ -28,9 +28,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function started(more: Record<string, unknown> = {}, card = good) {
+async function started(more: Record<string, unknown> = {}, card = good, payer = {}) {
   const by = await world.createMerchant();
-  const customer = await world.createCustomer({}, by);
+  const customer = await world.createCustomer(payer, by);
   await world.bound(customer, card);
   const { body } = await subscriptions.create(by, customer.id, more);
   await subscriptions.settle();
@@ -115,6 +115,9 @@ test('the card is that of the payment with which the payer started, and then of 
   await subscriptions.settle();
   expect(await card()).toBe('Visa •••• 9990');
   await daysLater(by, 32);
+  expect((await page.open(`${await page.linkTo(by, body.id)}?locale=en`)).html).toContain(
+    'You can pay now. The card that you pay with is charged from then on.',
+  );
   const { openPeriods } = await subscriptions.get(by, body.id);
   await subscriptions.pay(by, openPeriods[0].invoiceID, good, { makeRecurrent: true });
   await subscriptions.settle();
@@ -208,7 +211,7 @@ describe('the way to the checkout', () => {
   const queryOf = (to: string) => {
     const { pathname, searchParams, hash } = new URL(to, 'http://payer');
     expect(pathname).toBe('/checkout');
-    expect([...searchParams.keys()].filter((name) => /token|url|path/i.test(name))).toEqual([]);
+    expect([...searchParams.keys()].filter((name) => /token|url|path|email/i.test(name))).toEqual([]);
     return new URLSearchParams([...searchParams, ...new URLSearchParams(hash.slice(1))]);
   };
   async function pay(query: URLSearchParams, card = good) {
@@ -230,6 +233,7 @@ describe('the way to the checkout', () => {
     expect((await page.open(link)).acts).toEqual(['pay', 'newCard', 'pause', 'end']);
     const query = queryOf(await page.does(link, 'pay'));
     expect(`/${query.get('returnPath')}`).toBe(link);
+    expect(query.get('email')).toBe('payer@example.com');
     expect((await pay(query)).status).toBe(201);
     await subscriptions.settle();
     expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
@@ -293,6 +297,30 @@ describe('the way to the checkout', () => {
   });
 });
 
+const nextOn = async (link: string) =>
+  /Next charge<\/dt><dd>([^<]*)/
+    .exec((await page.open(`${link}?locale=en`)).html)?.[1]
+    ?.replaceAll('\u00a0', ' ');
+
+describe('the next charge', () => {
+  test('is not before its announcement has reached the payer, who has no address', async () => {
+    const { by, link } = await started({ trialDays: 30 }, good, { contactInfo: {} });
+    expect(await nextOn(link)).toMatch(/^\w+ \d+, \d{4}: RUB 499\.00$/);
+    await daysLater(by, 25);
+    expect(await nextOn(link)).toMatch(
+      /^RUB 499\.00, not before \w+ \d+, \d{4}, and after it was announced to you$/,
+    );
+  });
+
+  test('waits for another card, if the rules allow no charge of this one', async () => {
+    const { by, customer, link } = await started({ trialDays: 7 }, expired);
+    expect(await nextOn(link)).toMatch(/^\w+ \d+, \d{4}: RUB 499\.00$/);
+    await subscriptions.create(by, customer.id, {});
+    await subscriptions.settle();
+    expect(await nextOn(link)).toMatch(/^RUB 499\.00 on \w+ \d+, \d{4}, if there is a card to charge$/);
+  });
+});
+
 describe('new terms', () => {
   const tea = (price: number) => [{ product: 'Tea', price }];
 
@@ -325,6 +353,7 @@ describe('new terms', () => {
     expect(shown.acts).toEqual(['agree', 'newCard', 'pause', 'end']);
     const html = shown.html.replaceAll('\u00a0', ' ');
     expect(html).toContain('If you agree, the next period is charged as planned.</p>');
+    expect(await nextOn(link)).toMatch(/^RUB 799\.00 on \w+ \d+, \d{4}, if you agree before$/);
     expect(html).not.toContain('what was refused');
     expect(html).toContain('<dt>Until now</dt><dd>RUB 499.00</dd><dt>New</dt><dd>RUB 799.00</dd>');
     const to = await page.does(link, 'agree');
@@ -437,6 +466,18 @@ describe('new terms', () => {
     await subscriptions.create(by, customer.id, { items: tea(30_000) });
     await act(by, id, 'change', { items: tea(79_900) });
     const terms = { schedule: 'P1M', amountRule: { kind: 'upTo', amount: 79_900 } };
+    expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms });
+  });
+
+  test('are for the dearest charge of more than a hundred', async () => {
+    const { by, customer, id, link, consent } = await agreedTo(49_900);
+    const others = [
+      { items: [{ product: 'Tea', price: 20_000, quantity: 2, lastPrice: 45_000 }], periods: 3 },
+      ...Array.from({ length: 100 }, () => ({ items: tea(10_000) })),
+    ];
+    for (const other of others) await subscriptions.create(by, customer.id, { ...other, trialDays: 90 });
+    await act(by, id, 'change', { items: tea(49_901) });
+    const terms = { schedule: 'P1M', amountRule: { kind: 'upTo', amount: 90_000 } };
     expect(await consent.read(linkIn(await page.does(link, 'agree')))).toMatchObject({ terms });
   });
 

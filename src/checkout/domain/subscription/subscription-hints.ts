@@ -1,26 +1,41 @@
 // The sentence below a button of the payer's page: what really happens after a click, in this state of the subscription.
-import type { PayerAct, PayerView } from '../../../subscriptions/domain/payer-acts.ts';
-import { outlookOf, type EndOutlook, type TryOutlook } from '../../../subscriptions/domain/payer-outlook.ts';
+import type { NextCharge } from '../../../subscriptions/domain/duties/next-charge.ts';
+import type { PayerAct } from '../../../subscriptions/domain/payer-acts.ts';
+import type { PayerView } from '../../../subscriptions/domain/payer-view.ts';
+import type { EndOutlook, TryOutlook } from '../../../subscriptions/domain/payer-outlook.ts';
 import { fill } from '../translations.ts';
-import { sentence, type Printed } from './subscription-words.ts';
+import { dateAndAmount, sentence, type Printed } from './subscription-words.ts';
 
 type Shown = PayerView & { readonly shop: string };
 type Hints = { readonly [Act in PayerAct]?: string };
 
 export function hintsOf(shown: Shown, printed: Printed): Hints {
-  const { subscription, acts, may, now } = shown;
-  const { end, newCard, agree, ...charges } = outlookOf(subscription, acts, may, now);
-  const { words, date, money } = printed;
+  const { end, newCard, agree, ...charges } = shown.outlook;
   const hints: { [Act in PayerAct]?: string } = {};
   for (const act of ['pause', 'resume', 'takeBack'] as const) {
     const charge = charges[act];
-    if (charge)
-      hints[act] = sentence(words.thenCharged, { date: date(charge.at), amount: money(charge.amountMinor) });
+    if (charge) hints[act] = thenHint(charge, printed);
   }
   if (newCard) hints.newCard = newCardHint(newCard, shown, printed);
   if (agree) hints.agree = agreeHint(agree, printed);
   if (end) hints.end = endHint(end, shown, printed);
   return hints;
+}
+
+function thenHint(charge: NextCharge, printed: Printed): string {
+  const { words } = printed;
+  if (charge.waitsFor === undefined) return chargeInWords(charge, printed, words.thenCharged);
+  return sentence(words.thenWaits, { charge: chargeInWords(charge, printed, dateAndAmount) });
+}
+
+/** In these words, if it waits for nothing. */
+export function chargeInWords(
+  { at, amountMinor, waitsFor }: NextCharge,
+  { words, date, money }: Printed,
+  planned: string,
+): string {
+  const waiting = { announcement: words.nextAnnounced, consent: words.nextAgreed, card: words.nextWithCard };
+  return sentence(waitsFor ? waiting[waitsFor] : planned, { date: date(at), amount: money(amountMinor) });
 }
 
 function newCardHint({ waitsFor, at }: TryOutlook, { shop }: Shown, { words, date }: Printed): string {

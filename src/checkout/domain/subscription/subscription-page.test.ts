@@ -6,9 +6,10 @@ import {
   actsOf,
   decideForPayer,
   decideReason,
-  nextChargeOf,
   type PayerAct,
 } from '../../../subscriptions/domain/payer-acts.ts';
+import { nextChargeOf } from '../../../subscriptions/domain/duties/next-charge.ts';
+import { outlookOf } from '../../../subscriptions/domain/payer-outlook.ts';
 import { decideChargeEnded } from '../../../subscriptions/domain/charge-outcome.ts';
 import {
   decideCancel,
@@ -177,14 +178,16 @@ const states: Record<string, [Subscription, head: string, lead: string, acts: st
 };
 
 function shownOf(subscription: Subscription, at = now): SubscriptionShown {
-  const nextCharge = nextChargeOf(subscription);
+  const nextCharge = nextChargeOf(subscription, at);
+  const acts = actsOf(subscription, may, at);
   return {
     subscription,
     version: 1,
     periods: subscription.latest ? [subscription.latest] : [],
     schedule: 'P1M',
     may,
-    acts: actsOf(subscription, may, at),
+    acts,
+    outlook: outlookOf(subscription, acts, may, at),
     now: at,
     shop: 'Books & Co',
     isTest: false,
@@ -337,7 +340,9 @@ test.each<[string, Subscription, string | undefined]>([
   ['it is on hold', parked(refused), undefined],
 ])('below the new terms, if %s', (_, subscription, hint) => {
   const mayAgree = { ...may, agree: true };
-  const shown = { ...shownOf(subscription), may: mayAgree, acts: actsOf(subscription, mayAgree, now) };
+  const acts = actsOf(subscription, mayAgree, now);
+  const outlook = outlookOf(subscription, acts, mayAgree, now);
+  const shown = { ...shownOf(subscription), may: mayAgree, acts, outlook };
   const { content } = subscriptionParts(shown, 'en');
   expect(/<p id="agree-hint" class="hint">([^<]*)</.exec(plain(content))?.[1]).toBe(hint);
   expect(content).toContain('value="agree"');

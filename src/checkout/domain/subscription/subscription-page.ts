@@ -6,7 +6,8 @@ import { escaped, moneyText } from '../../../receipts/domain/receipt.ts';
 import { scheduleInWords } from '../../../receipts/domain/schedule-words.ts';
 import { dateText } from '../../../retry-rules/domain/calendar.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
-import { payableOf, type PayerAct, type PayerView } from '../../../subscriptions/domain/payer-acts.ts';
+import { payableOf, type PayerAct } from '../../../subscriptions/domain/payer-acts.ts';
+import type { PayerView } from '../../../subscriptions/domain/payer-view.ts';
 import { sumOf } from '../../../subscriptions/domain/changes/proration.ts';
 import { endWords } from '../../../subscriptions/domain/end-words.ts';
 import {
@@ -22,8 +23,8 @@ import { consentLinkWords } from '../consent-link-words.ts';
 import { printedDate } from '../consent-text.ts';
 import { languageLink, mark, shopName, smallPrint, type Brand } from '../page-parts.ts';
 import { fill, wordsIn } from '../translations.ts';
-import { hintsOf } from './subscription-hints.ts';
-import { sentence, subscriptionWords, type Printed } from './subscription-words.ts';
+import { chargeInWords, hintsOf } from './subscription-hints.ts';
+import { dateAndAmount, sentence, subscriptionWords, type Printed } from './subscription-words.ts';
 
 export type SubscriptionShown = PayerView & {
   readonly shop: string;
@@ -97,7 +98,7 @@ function textOf(items: readonly Item[]): string {
 
 /** The state in words: a heading, and what it means for the payer. */
 function stateText(shown: SubscriptionShown, printed: Printed): readonly [string, string] {
-  const { subscription, shop, now, acts } = shown;
+  const { subscription, shop, now } = shown;
   const { words, locale, date } = printed;
   const { latest, parkedFor, endsAfter, endedFor, open, paidThrough } = subscription;
   const status = statusOf(subscription);
@@ -129,12 +130,17 @@ function stateText(shown: SubscriptionShown, printed: Printed): readonly [string
       return [words.active, charging ?? paid];
     }
     case 'pastDue':
-      return [words.pastDue, charging ?? (acts.includes('newCard') ? words.pastDueLead : words.pastDuePay)];
+      return [words.pastDue, charging ?? pastDueLead(shown, printed)];
     case 'unpaid':
       return [words.unpaid, charging ?? words.unpaidLead];
     case 'paused':
       return [words.paused, pausedLead(shown, printed)];
   }
+}
+
+function pastDueLead({ acts: offered, subscription }: SubscriptionShown, { words }: Printed): string {
+  if (offered.includes('newCard')) return words.pastDueLead;
+  return subscription.terms.customerId === undefined ? words.pastDueReplace : words.pastDuePay;
 }
 
 function pausedLead(
@@ -155,12 +161,12 @@ function state(shown: SubscriptionShown, printed: Printed): string {
   return `<h2>${escaped(head)}</h2>${lead === '' ? '' : `<p>${escaped(lead)}</p>`}`;
 }
 
-function terms(shown: SubscriptionShown, { words, locale, date, money }: Printed): string {
+function terms(shown: SubscriptionShown, printed: Printed): string {
+  const { words, locale, money } = printed;
   const { subscription, card, schedule, nextCharge } = shown;
   const { items, scheduledItems, open, phase } = subscription;
   const isRetry = open.some(({ declineClass }) => declineClass !== undefined);
-  const charge = nextCharge && { date: date(nextCharge.at), amount: money(nextCharge.amountMinor) };
-  const next = charge && (isRetry ? fill(words.nextTry, charge) : `${charge.date}: ${charge.amount}`);
+  const next = nextCharge && chargeInWords(nextCharge, printed, isRetry ? words.nextTry : dateAndAmount);
   const rows: [string, string | undefined][] = [
     [words.price, money(sumOf(items))],
     [words.newPrice, scheduledItems && money(sumOf(scheduledItems))],

@@ -15,6 +15,8 @@ const english = {
   pastDue: 'A charge failed',
   pastDueLead: 'Your card was not charged. You can pay now, or use another card.',
   pastDuePay: 'Your card was not charged. You can pay now.',
+  pastDueReplace:
+    'Your card was not charged. You can pay now. The card that you pay with is charged from then on.',
   charging: 'A charge is at your bank. The result follows in a moment.',
   paused: 'Paused',
   pausedByPayer: 'You have paused it, and no new period is charged. Resume it whenever you like.',
@@ -35,6 +37,9 @@ const english = {
   schedule: 'How often',
   next: 'Next charge',
   nextTry: 'We try again on {date}: {amount}',
+  nextAnnounced: '{amount}, not before {date}, and after it was announced to you',
+  nextAgreed: '{amount} on {date}, if you agree before',
+  nextWithCard: '{amount} on {date}, if there is a card to charge',
   noNext: 'none planned',
   card: 'Card',
   noCard: 'none',
@@ -59,6 +64,7 @@ const english = {
   newCardUnpaid: 'What is unpaid is not charged to it. Pay that with the button above.',
   newCardOnHold: 'Nothing is charged to it before {shop} has ended the hold.',
   thenCharged: 'The next charge is then on {date}: {amount}.',
+  thenWaits: 'The next charge is then: {charge}.',
   pause: 'Pause',
   resume: 'Resume',
   end: 'End subscription',
@@ -97,6 +103,8 @@ const russian: SubscriptionWords = {
   pastDue: 'Списание не прошло',
   pastDueLead: 'С карты ничего не списано. Можно заплатить сейчас или выбрать другую карту.',
   pastDuePay: 'С карты ничего не списано. Можно заплатить сейчас.',
+  pastDueReplace:
+    'С карты ничего не списано. Можно заплатить сейчас. Потом списываем с карты, которой вы заплатите.',
   charging: 'Списание сейчас в банке. Скоро станет известен результат.',
   paused: 'Приостановлена',
   pausedByPayer:
@@ -119,6 +127,9 @@ const russian: SubscriptionWords = {
   schedule: 'Как часто',
   next: 'Следующее списание',
   nextTry: 'Попробуем ещё раз {date}: {amount}',
+  nextAnnounced: '{amount} не раньше {date} и только после предупреждения',
+  nextAgreed: '{amount}, {date}, если до этого вы согласитесь',
+  nextWithCard: '{amount}, {date}, если будет карта для списания',
   noNext: 'пока нет',
   card: 'Карта',
   noCard: 'нет',
@@ -143,6 +154,7 @@ const russian: SubscriptionWords = {
   newCardUnpaid: 'То, что не оплачено, с неё не спишем. Заплатите кнопкой выше.',
   newCardOnHold: 'С неё ничего не спишем, пока {shop} не снимет остановку.',
   thenCharged: 'Тогда следующее списание {date}: {amount}.',
+  thenWaits: 'Тогда следующее списание: {charge}.',
   pause: 'Приостановить',
   resume: 'Возобновить',
   end: 'Завершить подписку',
@@ -167,6 +179,9 @@ const russian: SubscriptionWords = {
 };
 
 export const subscriptionWords: Readonly<Record<Locale, SubscriptionWords>> = { en: english, ru: russian };
+
+/** The next charge, if it needs no word. */
+export const dateAndAmount = '{date}: {amount}';
 
 /** How a page writes in its language. */
 export type Printed = {

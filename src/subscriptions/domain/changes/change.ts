@@ -216,8 +216,15 @@ export function decideChangeChargeEnded(
 ): Facts {
   if (change?.charging !== paymentId) return [];
   if (ending.outcome === 'captured') return [{ type: 'items_changed', change: withoutCharge(change) }];
-  const failed = { type: 'change_charge_failed', ...failureOf(ending) } as const;
+  const failed = { type: 'change_charge_failed', ...failureOf(ending), ...retryOf(change, ending) } as const;
   return phase === 'ended' ? [failed, { type: 'change_dropped', why: 'ended' }] : [failed];
+}
+
+/** A try that a consent of the payer started is not used up before it is sent. */
+function retryOf({ failedFor, payableUntil }: PendingChange, ending: ChargeEnding) {
+  const retryAt = 'retryAfter' in ending && ending.outcome !== 'failed' ? ending.retryAfter : undefined;
+  if (failedFor === undefined || retryAt === undefined || payableUntil === undefined) return {};
+  return retryAt < payableUntil ? { retryAt } : {};
 }
 
 function failureOf(ending: Exclude<ChargeEnding, { outcome: 'captured' }>) {

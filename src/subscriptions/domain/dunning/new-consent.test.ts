@@ -259,6 +259,26 @@ describe('of a change that is not paid', () => {
     expect(life.subscription.items).toMatchObject([{ priceMinor: 9_000n }]);
   });
 
+  test('waits as long as the rules want, and has no other try if that is too long', () => {
+    const [tooEarly, tomorrow] = ['recurrentRetryTooEarly', at('02-11T00:00')] as const;
+    const life = withChange(payerPresent);
+    life.answerToChange = refused(tooEarly, tomorrow);
+    hear(hear(life, soon), soon, at('02-10T15:00'));
+    expect(tried(life)).toEqual([soon]);
+    expect(wakeTimeOf(life.subscription, soon)).toBe(tomorrow);
+    life.answerToChange = { outcome: 'captured' };
+    expect(tried(life.until(tomorrow))).toEqual([soon, tomorrow]);
+    expect(life.subscription.items).toMatchObject([{ priceMinor: 9_000n }]);
+
+    for (const late of [due, undefined]) {
+      const unpaid = withChange(payerPresent);
+      unpaid.answerToChange = refused(tooEarly, late);
+      expect(tried(hear(unpaid, soon).until(laterBy(due, -1)))).toEqual([soon]);
+    }
+    // Only the payer has asked for a try outside the plan.
+    expect(tried(withChange(refused(tooEarly, tomorrow)).until(laterBy(due, -1)))).toEqual([]);
+  });
+
   test('waits for the end of a pause, and of a stop of charging', () => {
     const paused = pause(withChange(payerPresent), at('02-10T12:10'));
     expect(withChangeConsented(paused.subscription, soon, soon)).toBe(paused.subscription);

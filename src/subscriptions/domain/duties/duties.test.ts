@@ -244,6 +244,24 @@ const table: readonly (readonly [string, Situation, string[], string[]])[] = [
     ['2 2027-02-14T06:00', '3 2027-02-17T06:00'],
   ],
   [
+    'a long trial before a short free period is announced 7 days before the first charge',
+    { schedule: { trialDays: 14, anchor: { day: 17, firstPeriod: 'free' } }, until: at('2027-02-18T00:00') },
+    [started, 'announced 2027-02-10T00:00'],
+    ['3 2027-02-17T06:00'],
+  ],
+  [
+    'a short trial before a short free period is a long one together with it',
+    { schedule: { trialDays: 5, anchor: { day: 11, firstPeriod: 'free' } }, until: at('2027-02-12T00:00') },
+    [started, 'announced 2027-02-04T00:00'],
+    ['3 2027-02-11T06:00'],
+  ],
+  [
+    'a week of both is announced by the confirmation at the start',
+    { schedule: { trialDays: 3, anchor: { day: 7, firstPeriod: 'free' } }, until: at('2027-02-08T00:00') },
+    [started],
+    ['3 2027-02-07T06:00'],
+  ],
+  [
     'the end of a trial is announced before the first charge, also after a pause over a whole period',
     {
       ...trial(14),

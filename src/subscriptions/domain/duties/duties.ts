@@ -18,7 +18,9 @@ import {
   type OpenPeriod,
   type Subscription,
   type SubscriptionFact,
+  type SubscriptionTerms,
 } from '../subscription.ts';
+import type { PeriodDates, PeriodKind } from '../schedule.ts';
 
 type Facts = readonly SubscriptionFact[];
 
@@ -33,7 +35,7 @@ const usualEmailDays = [0, 5, 14, 24];
 type Need = Pick<Announcement, 'why' | 'leadMs'>;
 
 /** Undefined if the charge needs no announcement. */
-function needOf(subscription: Subscription, period: NextPeriod): Need | undefined {
+function needOf(subscription: Subscription, period: PeriodDates): Need | undefined {
   const { schedule, terms, duties, creditMinor } = subscription;
   const { number } = period;
   if (!schedule) return undefined;
@@ -67,13 +69,23 @@ function hasNewPrice(subscription: Subscription, number: number): boolean {
   return priceOf(subscription, number) !== (knownPriceMinor ?? sumOf(terms.items));
 }
 
-/** The confirmation at the start is early enough for a short one. A first period without a price is a trial too. */
+/** The confirmation at the start is early enough for a short one. A first period without a price belongs to the trial. */
 function endsLongTrial({ schedule, terms, hasCharged }: Subscription): boolean {
-  const { anchor } = terms.schedule;
-  const isFirstFree = anchor !== 'atStart' && anchor.firstPeriod === 'free';
-  const free = schedule?.leading.filter(({ kind }) => kind === 'trial' || isFirstFree).at(-1);
-  if (hasCharged || !free) return false;
-  return dayOfDate(free.endsOn) - dayOfDate(free.startsOn) > longTrialDays;
+  const free = schedule?.leading.filter(({ kind }) => isFree(terms, kind)) ?? [];
+  const [first, last] = [free.at(0), free.at(-1)];
+  if (hasCharged || !first || !last) return false;
+  return dayOfDate(last.endsOn) - dayOfDate(first.startsOn) > longTrialDays;
+}
+
+function isFree({ schedule: { anchor } }: SubscriptionTerms, kind: PeriodKind): boolean {
+  return kind === 'trial' || (kind === 'first' && anchor !== 'atStart' && anchor.firstPeriod === 'free');
+}
+
+/** The one that is announced. Before it may be a trial, and a short period that is free. */
+function nextWithPrice(subscription: Subscription): NextPeriod | undefined {
+  let period = nextPeriod(subscription);
+  while (period && isFree(subscription.terms, period.kind)) period = nextPeriod(subscription, period);
+  return period;
 }
 
 /** Less often than every six months. */
@@ -104,7 +116,7 @@ function announcementDue(subscription: Subscription): Duty | undefined {
   const { phase, open } = subscription;
   if (phase !== 'running') return undefined;
   if (open.some(({ outcome }) => outcome === 'open') && !policyOf(subscription).stack) return undefined;
-  const period = nextPeriod(subscription);
+  const period = nextWithPrice(subscription);
   const need = period && needOf(subscription, period);
   if (!need || announcedFor(subscription, period.number)) return undefined;
   return { does: 'announce', at: laterBy(period.startsAt, -need.leadMs), period, need };
@@ -220,21 +232,42 @@ export function holdUnannounced(subscription: Subscription, facts: Facts, now: I
   return [...created, ...(fact ? [fact] : []), postponed];
 }
 
-function waitOf({ by, acceptedAt, refusedAt, leadMs }: Announcement, now: Instant) {
+function waitOf(announcement: Announcement, now: Instant) {
+  const { acceptedAt, leadMs } = announcement;
   if (acceptedAt !== undefined) return { why: 'announced', until: laterBy(acceptedAt, leadMs) };
-  const isUnreachable = by === 'none' || refusedAt !== undefined;
-  const until = laterBy(now, isUnreachable ? Math.max(leadMs, unreachableMs) : leadMs);
-  return { why: isUnreachable ? 'payerUnreachable' : 'announcementPending', until };
+  const isLost = isUnreachable(announcement);
+  const until = laterBy(now, isLost ? Math.max(leadMs, unreachableMs) : leadMs);
+  return { why: isLost ? 'payerUnreachable' : 'announcementPending', until };
 }
 
-/** When the announcement of the next period is early enough, if one that is needed is accepted at once. */
-export function mayChargeNextFrom(subscription: Subscription, now: Instant): Instant {
-  const period = nextPeriod(subscription);
-  const need = period && needOf(subscription, period);
-  if (!need || subscription.duties?.chargeUnannounced) return now;
-  const { acceptedAt = now } = announcedFor(subscription, period.number) ?? {};
-  return laterBy(acceptedAt, need.leadMs);
+function isUnreachable({ by, refusedAt }: Announcement): boolean {
+  return by === 'none' || refusedAt !== undefined;
 }
+
+/**
+ * From when the announcement of a charge is early enough, if one that is missing is accepted at once. `isAwaited`: it is late by then, or
+ * the payer cannot be reached.
+ */
+export function announcedFrom(
+  subscription: Subscription,
+  period: Announced & Pick<NextPeriod, 'dueAt'>,
+  now: Instant,
+): { readonly from: Instant; readonly isAwaited: boolean } {
+  const { number, dueAt, declineClass } = period;
+  const inTime = { from: dueAt, isAwaited: false };
+  if (subscription.duties?.chargeUnannounced || declineClass !== undefined) return inTime;
+  const announcement = announcedFor(subscription, number);
+  // Credit pays none of the amount.
+  const need = announcement ?? needOf({ ...subscription, creditMinor: 0n }, period);
+  if (!need) return inTime;
+  if (announcement?.acceptedAt !== undefined)
+    return { from: laterBy(announcement.acceptedAt, need.leadMs), isAwaited: false };
+  const from = laterBy(now, need.leadMs);
+  const isLost = announcement !== undefined && isUnreachable(announcement);
+  return isLost || from > dueAt ? { from, isAwaited: true } : inTime;
+}
+
+type Announced = PeriodDates & Pick<OpenPeriod, 'declineClass'>;
 
 /** The announcements that are neither accepted nor refused yet. */
 export function pendingAnnouncements({ announcements = [], phase }: Subscription): readonly Announcement[] {

@@ -1,12 +1,13 @@
 // The emails that follow from what has happened to a subscription. Each is written in the transaction of its cause.
 import type { DeclineClass } from '../../../acquiring/domain/decline-class.ts';
-import { latest, laterBy, type Instant } from '../../../clock.ts';
+import { laterBy, type Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import { productOf } from '../../../invoices/domain/invoice.ts';
 import type { Currency } from '../../../money.ts';
 import type { AnnouncementReason } from './terms.ts';
 import { emailsDecline } from '../dunning/dunning.ts';
-import { isLastReminder, mayChargeNextFrom } from './duties.ts';
+import { isLastReminder } from './duties.ts';
+import { nextChargeOf } from './next-charge.ts';
 import { upcoming, type Upcoming } from '../period-rows.ts';
 import { sumOf } from '../changes/proration.ts';
 import {
@@ -105,10 +106,10 @@ function emailOf(
       const paid = openOf(before, fact.number);
       return !wasEmailed(before, paid) || after.phase === 'ended'
         ? undefined
-        : { ...aboutPeriod('recovered', after, paid), ...nextChargeOf(last, now) };
+        : { ...aboutPeriod('recovered', after, paid), ...continuesAt(last, now) };
     }
     case 'anchor_shifted':
-      return { ...about('newDates', after), ...nextChargeOf(last, now) };
+      return { ...about('newDates', after), ...continuesAt(last, now) };
     case 'subscription_unpaid':
       return unpaidEmail('notCollected', after, openOf(after, fact.number));
     case 'period_closed': {
@@ -172,7 +173,7 @@ function announcedEmail(
   now: Instant,
 ): EmailTopic | undefined {
   const created = openOf(subscription, number);
-  const charged = created ?? upcoming(subscription, 1).find((period) => period.number === number);
+  const charged = created ?? upcoming(subscription, 3).find((period) => period.number === number);
   if (!charged) return undefined;
   return {
     ...aboutPeriod('announced', subscription, charged),
@@ -200,12 +201,10 @@ function unpaidEmail(
 }
 
 /** Nothing, if more is unpaid, or the subscription does not simply continue. */
-function nextChargeOf(subscription: Subscription, now: Instant): Pick<EmailTopic, 'chargeAt'> {
+function continuesAt(subscription: Subscription, now: Instant): Pick<EmailTopic, 'chargeAt'> {
   const { phase, open, endsAfter } = subscription;
   if (phase !== 'running' || open.length > 0 || endsAfter) return {};
-  const [next] = upcoming(subscription, 1);
-  const chargeAt = next && latest(next.dueAt, mayChargeNextFrom(subscription, now));
-  return defined({ chargeAt });
+  return defined({ chargeAt: nextChargeOf(subscription, now)?.at });
 }
 
 function wasEmailed(subscription: Subscription, period: OpenPeriod | undefined): period is OpenPeriod {
