@@ -1324,7 +1324,7 @@ create table invoice (
   constraint invoice_check check ((reason is not null) = (status = any (array['fulfilled'::text, 'cancelled'::text]))),
   constraint invoice_currency_check check (currency ~ '^[A-Z]{3}$'::text),
   constraint invoice_status_check check (status = any (array['unpaid'::text, 'paid'::text, 'fulfilled'::text, 'cancelled'::text]))
-) with (fillfactor=70);
+) with (fillfactor=65);
 create index invoice_due on invoice using btree (wake_at) where wake_at is not null;
 create index invoice_stuck on invoice using btree (stuck_at) where stuck_at is not null;
 

@@ -12,7 +12,7 @@ create index subscription_misconfigured on subscription (subscription_id)
 where strpos(state::text, '"configuration"') > 0 and (state->'open'->0->>'declineClass') = 'configuration';
 
 -- Space for the next version of a row on its page: it then needs no entries of indexes, or a shorter record in the log.
-alter table invoice set (fillfactor = 70);
+alter table invoice set (fillfactor = 65);
 alter table series_attempt set (fillfactor = 60);
 alter table subscription set (fillfactor = 60);
 alter table subscription_period set (fillfactor = 60);
