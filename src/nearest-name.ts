@@ -39,7 +39,7 @@ function slipsBetween(one: string, other: string): number {
       current[column] = slips;
       fewest = Math.min(fewest, slips);
     }
-    // A swap goes on from the row before the last, so two rows together decide.
+    // A swap continues from the row before the last, so two rows together decide.
     if (Math.min(fewestInLast, fewest) > mostSlips) return Infinity;
     [beforeLast, last, fewestInLast] = [last, current, fewest];
   }

@@ -100,7 +100,7 @@ function writeTransactions(names: readonly string[]): string[] {
   return names.filter((name) => {
     if (name === 'begin') isInTransaction = true;
     if (name === 'commit') isInTransaction = false;
-    return name === 'commit' || (!isInTransaction && !/^(begin|read_|find_|moved_)/.test(name));
+    return name === 'commit' || (!isInTransaction && !/^(begin|read_|find_)/.test(name));
   });
 }
 
