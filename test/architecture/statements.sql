@@ -2982,6 +2982,42 @@ select party_id, is_operator, opened_at, seen_at from console_session
 where session_id = $1::text and session_hash = $2::bytea and livemode = $3::bool
 and ended_at is null and seen_at > $4::timestamptz and opened_at > $5::timestamptz;
 
+-- find_due_on_moved_clocks
+select party_id, offset_ms, ordinal from test_clock cross join lateral (
+select 0 as ordinal where exists (select from invoice
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 1 as ordinal where exists (select from payment
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 2 as ordinal where exists (select from charge_undo
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 3 as ordinal where exists (select from binding
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 4 as ordinal where exists (select from card
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 5 as ordinal where exists (select from series
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 6 as ordinal where exists (select from payer_email
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 7 as ordinal where exists (select from destination
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 8 as ordinal where exists (select from subscription
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 9 as ordinal where exists (select from withdrawal
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 10 as ordinal where exists (select from export
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+) as due where offset_ms > 0 order by party_id, ordinal;
+
 -- find_end_of_reconciliation_page
 select least(
 (select aggregate_id from report_line where run_id = $1::text and aggregate_id >= $2::text order by aggregate_id offset $3::int4 limit 1),
@@ -4061,9 +4097,6 @@ returning withdrawal_id, greatest(changed_at, $6::timestamptz) as changed_at
 select record_exchanges($7::json) as exchanges,
 record_journal(withdrawal_id, $8::text, changed_at, $9::json) as journal
 from changed;
-
--- moved_test_clocks
-select party_id, offset_ms from test_clock where offset_ms > 0;
 
 -- name_series_of_binding
 update binding set series_id = $1::text where customer_id = $2::text and binding_id = $3::text;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { codeOf } from '../../src/error-code.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
@@ -25,6 +25,12 @@ function dataFolder(name = 'data'): string {
   mkdirSync(join(folder, name), { recursive: true, mode: 0o755 });
   return join(folder, name);
 }
+
+const used = temporaryFolder();
+afterAll(used.remove);
+/** Of a sandbox that ran before. Each test leaves it stopped, because to create PostgreSQL again takes half of a test's time. */
+const usedFolder = join(used.folder, 'data');
+mkdirSync(usedFolder, { mode: 0o755 });
 
 const factsOf = async (data: string) => {
   const { code, output } = await mandate(['sandbox', '--json'], { MANDATE_DATA: data });
@@ -83,7 +89,7 @@ describe('the sandbox', () => {
   });
 
   test('continues after a kill, and uses and stops its orphaned PostgreSQL', async () => {
-    const data = dataFolder();
+    const data = usedFolder;
     const first = await startServer({ MANDATE_DATA: data });
     const { apiKey } = await factsOf(data);
     await first.stop('SIGKILL');
@@ -103,7 +109,7 @@ describe('the sandbox', () => {
   });
 
   test('restarts its PostgreSQL after a kill', async () => {
-    const data = dataFolder();
+    const data = usedFolder;
     const server = await startServer({ MANDATE_DATA: data });
     const { apiKey } = await factsOf(data);
     process.kill(postmasterOf(data), 'SIGKILL');
@@ -144,7 +150,7 @@ describe('the sandbox', () => {
   });
 
   test('keeps its facts while another node runs, and leaves the file to that one', async () => {
-    const data = dataFolder();
+    const data = usedFolder;
     const stored = () => readFileSync(join(data, 'sandbox.json'), 'utf8');
     const urlIn = (text: string) => (JSON.parse(text) as { apiUrl: string }).apiUrl;
     const first = await startServer({ MANDATE_DATA: data });
@@ -166,7 +172,7 @@ describe('the sandbox', () => {
   });
 
   test('names the node that runs after another was killed', async () => {
-    const data = dataFolder();
+    const data = usedFolder;
     const first = await startServer({ MANDATE_DATA: data });
     const second = await startServer({ MANDATE_DATA: data });
     await first.stop('SIGKILL');
@@ -175,7 +181,7 @@ describe('the sandbox', () => {
   });
 
   test('serves while commands run, and refuses a revoked key', async () => {
-    const data = dataFolder();
+    const data = usedFolder;
     const server = await startServer({ MANDATE_DATA: data });
     const environment = { MANDATE_DATA: data };
     const created = await mandate(
@@ -210,7 +216,7 @@ describe('the sandbox', () => {
 
 describe('an error at the start says why and what to do:', () => {
   test('a port in use', async () => {
-    const data = dataFolder();
+    const data = usedFolder;
     const squatter = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void squatter.close());
     await new Promise((resolve) => squatter.once('listening', resolve));

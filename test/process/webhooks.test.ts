@@ -42,7 +42,7 @@ test(
   'an unreliable receiver gets all webhook events in order from a sender that is killed',
   { timeout: 300_000 + timeoutMs },
   async () => {
-    const testDatabase = await createTestDatabase('empty');
+    const testDatabase = await createTestDatabase();
     onTestFinished(() => testDatabase.drop());
     const { folder, remove } = temporaryFolder();
     onTestFinished(remove);

@@ -196,7 +196,7 @@ describe('a payment link', { timeout: 120_000 }, () => {
   });
 
   test('leads in live mode to an address that others reach, or is not created', async () => {
-    const db = await createTestDatabase('empty');
+    const db = await createTestDatabase();
     try {
       const live = {
         DATABASE_URL: db.url,

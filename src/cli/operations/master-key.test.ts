@@ -16,7 +16,7 @@ const oldKeyFile = join(folder, 'old');
 let db: TestDatabase;
 
 beforeAll(async () => {
-  db = await createTestDatabase('empty');
+  db = await createTestDatabase();
   writeFileSync(oldKeyFile, `${weak}\n`);
   await run('sandbox', weak, 'migrate');
 });

@@ -18,13 +18,6 @@ const claimedRow = {
 export type ClaimedRow = Values<typeof claimedRow>;
 type DueStatements = ReturnType<typeof statementsFor>;
 
-export const movedClocks = statement({
-  name: 'moved_test_clocks',
-  parameters: {},
-  row: { party_id: 'text', offset_ms: 'int8' },
-  text: 'select party_id, offset_ms from test_clock where offset_ms > 0',
-});
-
 export const moveTestClock = statement({
   name: 'move_test_clock',
   parameters: { party_id: 'text', offset_ms: 'int8' },
@@ -34,8 +27,6 @@ export const moveTestClock = statement({
          on conflict (party_id) do update set offset_ms = greatest(test_clock.offset_ms, excluded.offset_ms)
          returning offset_ms`,
 });
-
-type EarliestDue = ReturnType<typeof earliestIn>;
 
 /** The ordinal of each table in which something falls due for a party until then, and the first such time. */
 function earliestIn(tables: readonly string[], name: string) {
@@ -52,17 +43,34 @@ function earliestIn(tables: readonly string[], name: string) {
   });
 }
 
-const earliestByTables = new Map<string, EarliestDue>();
+/** The parties whose test clock runs ahead, with the ordinal of each table in which something is due on that clock alone. */
+function dueOnClocksIn(tables: readonly string[], name: string) {
+  const due = tables.map(
+    (table, ordinal) => `
+      select ${ordinal} as ordinal where exists (select from ${table}
+        where party_id = test_clock.party_id and wake_at <= :now + test_clock.offset_ms * interval '1 ms')`,
+  );
+  return statement({
+    name,
+    parameters: { now: 'timestamptz' },
+    row: { party_id: 'text', offset_ms: 'int8', ordinal: 'int4' },
+    text: `select party_id, offset_ms, ordinal from test_clock cross join lateral (${due.join('\n      union all')}
+    ) as due where offset_ms > 0 order by party_id, ordinal`,
+  });
+}
 
 /** One query for all tables: a party's clock that moves over a year needs it at every stop. */
-export function earliestDueIn(tables: readonly string[]): EarliestDue {
-  const name = tables.join(' ');
-  const others = earliestByTables.size;
-  const known =
-    earliestByTables.get(name) ??
-    earliestIn(tables, `earliest_due_of_party${others > 0 ? `_${others}` : ''}`);
-  earliestByTables.set(name, known);
-  return known;
+export const earliestDueIn = byTables('earliest_due_of_party', earliestIn);
+/** One query for all parties: most of them wait for nothing. */
+export const dueOnMovedClocksIn = byTables('find_due_on_moved_clocks', dueOnClocksIn);
+
+function byTables<S>(name: string, make: (tables: readonly string[], name: string) => S) {
+  const made = new Map<string, S>();
+  return (tables: readonly string[]): S => {
+    const known = made.get(tables.join(' ')) ?? make(tables, made.size > 0 ? `${name}_${made.size}` : name);
+    made.set(tables.join(' '), known);
+    return known;
+  };
 }
 
 /** How many rows a claim takes, the largest first. Any other number is claimed in parts. */

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { recordStatements } from '../../../test/support/database/sent-statements.ts';
 import { testClock, type TestClock } from '../../../test/support/service/test-service.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { instantAt, epochMsOf, laterBy, type Instant } from '../../clock.ts';
@@ -526,6 +527,20 @@ describe("moving a party's clock", () => {
     const [row] = await sql('select wake_at from task');
     expect(Date.parse(row.wake_at)).toBe(epochMsOf(start) + 60 * minute + leaseMs);
   });
+});
+
+test('a poll claims jobs of a party whose clock was moved only when one is due on it', async () => {
+  const jobs = node();
+  await addTask('later', laterBy(clock.now(), 10 * minute));
+  await jobs.advance('P', laterBy(clock.now(), 5 * minute));
+  const sent = recordStatements((name) => name === 'claim_due_task_of_party');
+  onTestFinished(() => void vi.restoreAllMocks());
+  await poll(jobs);
+  expect(sent).toEqual([]);
+  clock.advance(5 * minute);
+  await poll(jobs);
+  expect(sent).toHaveLength(1);
+  expect(await sql('select done, wake_at from task')).toEqual([{ done: 1, wake_at: null }]);
 });
 
 test("a party's clock waits for jobs that a step starts", async () => {

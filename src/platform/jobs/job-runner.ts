@@ -3,7 +3,7 @@
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Logger } from '../log.ts';
 import { failingJobs, stuckJobs, type FailingJob, type StuckJob } from './failed-jobs.ts';
-import { movedClocks } from './job-claims.ts';
+import { dueOnMovedClocksIn } from './job-claims.ts';
 import { leaseMs, openJobTable, type JobHandler, type JobTableDeps } from './job-table.ts';
 import { openLoop, type Loop } from './loop.ts';
 import { logFailure, watchDatabase } from './outages.ts';
@@ -67,6 +67,7 @@ export function openJobRunner<Rows extends object>({
   const tables = Object.entries<JobHandler>(handlers).map(([name, handler]) =>
     openJobTable(name, handler, { ...options, loop }, () => requestPoll([name])),
   );
+  const dueOnMovedClocks = dueOnMovedClocksIn(tables.map(({ name }) => name));
   const tableOf = (kind: string) => tables.find(({ name }) => name === kind);
   const retryOne = async ({ sql }: (typeof tables)[number], key: readonly string[]) =>
     (await db.run(sql.retry, { key, now: clock.now() })).length > 0;
@@ -90,10 +91,10 @@ export function openJobRunner<Rows extends object>({
     const now = clock.now();
     for (const table of polled) await table.startDue(now);
     // A party whose test clock runs ahead has jobs that are due on that clock alone.
-    for (const { party_id, offset_ms } of await db.run(movedClocks, {})) {
-      if (clocks.isMoving(party_id)) continue;
-      const theirs = laterBy(now, Number(offset_ms));
-      for (const table of polled) await table.startDue(theirs, party_id);
+    for (const { party_id, offset_ms, ordinal } of await db.run(dueOnMovedClocks, { now })) {
+      const table = tables[ordinal];
+      if (table === undefined || !polled.includes(table) || clocks.isMoving(party_id)) continue;
+      await table.startDue(laterBy(now, Number(offset_ms)), party_id);
     }
     seen.answered();
   }

@@ -1,7 +1,7 @@
 // A large file: its rows are written in batches, each in one transaction of a known number of statements.
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { rowsOfBatch } from '../../../src/importing/import-cards.ts';
+import { recordStatements } from '../../support/database/sent-statements.ts';
 import { often } from '../../support/service/campaign.ts';
 import { importFiles, importRow, importRows, type ImportFiles } from '../../support/service/imported.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
@@ -25,13 +25,7 @@ const rowCount = often(2_000, 10_000);
 
 /** The names of the statements that were sent meanwhile. */
 async function statementsOf(work: () => Promise<unknown>): Promise<(name: string) => number> {
-  const sent: string[] = [];
-  const query = pg.Client.prototype.query;
-  vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...parameters: any[]) {
-    const [first] = parameters;
-    sent.push(String(typeof first === 'string' ? first : (first.name ?? first.text)));
-    return (query as any).apply(this, parameters);
-  });
+  const sent = recordStatements();
   await work();
   vi.restoreAllMocks();
   return (name) => sent.filter((one) => one === name).length;

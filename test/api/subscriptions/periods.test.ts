@@ -1,6 +1,6 @@
 // What a merchant does with one period, and how an end is taken back.
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { recordStatements } from '../../support/database/sent-statements.ts';
 import type { Merchant } from '../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import { declinedWith, insufficientFunds } from '../../support/worlds/recurring.ts';
@@ -57,12 +57,7 @@ test('an end is taken back while the last period runs', async () => {
 });
 
 test('the first charge takes two writes and one read of the subscription each, and nothing after the last', async () => {
-  const sent: string[] = [];
-  const query = pg.Client.prototype.query;
-  vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...parameters: any[]) {
-    sent.push(String(parameters[0]?.name));
-    return (query as any).apply(this, parameters);
-  });
+  const sent = recordStatements();
   const { outcomes } = await started(49_900).finally(() => vi.restoreAllMocks());
   expect(await outcomes()).toEqual(['paid']);
   expect(sent.filter((name) => /^(read|change|rest|wake)_subscription$/.test(name))).toEqual([

@@ -11,7 +11,7 @@ test(
   'listen forwards signed events, replay sends them again, list shows the webhook',
   { timeout: 120_000 },
   async () => {
-    const testDatabase = await createTestDatabase('empty');
+    const testDatabase = await createTestDatabase();
     onTestFinished(() => testDatabase.drop());
     const { folder, remove } = temporaryFolder();
     onTestFinished(remove);

@@ -19,7 +19,7 @@ const acknowledgedBeforeKill = often(24, 40);
 const hours = 3_600_000;
 
 test('a service killed in the middle of payments loses and doubles no money', async () => {
-  const testDatabase = await createTestDatabase('empty');
+  const testDatabase = await createTestDatabase();
   onTestFinished(() => testDatabase.drop());
   const folders = [temporaryFolder(), temporaryFolder()] as const;
   for (const { remove } of folders) onTestFinished(remove);

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Instant } from '../../../clock.ts';
+import { recordStatements } from '../../../../test/support/database/sent-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts';
 import { oneOf } from '../codec.ts';
 import { DatabaseUnavailable } from '../connections/unavailable.ts';
@@ -236,18 +237,8 @@ describe('on PostgreSQL', () => {
   afterAll(() => db.drop());
   afterEach(() => void vi.restoreAllMocks());
 
-  function watchNames(): string[] {
-    const names: string[] = [];
-    const query = pg.Client.prototype.query;
-    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...asked: any[]) {
-      names.push(asked[0].name ?? asked[0]);
-      return (query as any).apply(this, asked);
-    });
-    return names;
-  }
-
   test('the keys of two parties, asked together, give each their own', async () => {
-    const names = watchNames();
+    const names = recordStatements();
     const asked = keys.flatMap((secret_id) =>
       [...parties, 'another'].map(async (party_id) => ({
         party_id,
@@ -262,7 +253,7 @@ describe('on PostgreSQL', () => {
   });
 
   test('in a transaction each read is asked alone, and sees what the transaction wrote', async () => {
-    const names = watchNames();
+    const names = recordStatements();
     const read = db.database.transaction(async (tx) => {
       await tx.run(raise, { state: '22000' }).catch(() => undefined);
     });
@@ -296,7 +287,7 @@ describe('on PostgreSQL', () => {
   });
 
   test('a statement that takes too long is asked once more by each of two callers, and no more', async () => {
-    const names = watchNames();
+    const names = recordStatements();
     const asked = [1, 2].map(() => answerOf(db.database.run(raise, { state: '57014' })));
     const [one, other] = await Promise.all(asked);
     for (const error of [one, other]) expect(error).toMatchObject({ code: '57014' });

@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { recordStatements } from '../../../../test/support/database/sent-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts';
 import { openRelay } from '../../../../test/support/database/relay.ts';
 import { stayOpen } from '../../../../test/support/database/waiting.ts';
@@ -324,19 +325,9 @@ describe('on PostgreSQL', () => {
     expect(await held).toEqual([{ version: 2 }]);
   });
 
-  function watchNames(): string[] {
-    const names: string[] = [];
-    const query = pg.Client.prototype.query;
-    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...asked: any[]) {
-      names.push(asked[0].name ?? asked[0]);
-      return (query as any).apply(this, asked);
-    });
-    return names;
-  }
-
   test('a session that the server ends has written none of them, and nothing is sent again', async () => {
     await make(['x', 'y']);
-    const names = watchNames();
+    const names = recordStatements();
     const answers = await Promise.all([write('x'), write('y', 1, 'ends the session')]);
     for (const answer of answers) expect(answer).toBeInstanceOf(DatabaseUnavailable);
     expect(names.filter((name) => name === 'test_write_note')).toHaveLength(1);
@@ -355,7 +346,7 @@ describe('on PostgreSQL', () => {
       await db.database.transaction(async (tx) => {
         await tx.run(stayOpen, {});
         await tx.run(writeNote, { note_id: 'namesake', version: 1, name: 'same' });
-        const names = watchNames();
+        const names = recordStatements();
         const ask = (note_id: string, name: string | null) =>
           answerOf(far.run(writeNote, { note_id, version: 1, name }));
         const asked = [ask('lost-1', null), ask('lost-2', 'same')];

@@ -1,0 +1,16 @@
+// Records the statements that the sessions of a test send to PostgreSQL.
+import pg from 'pg';
+import { vi } from 'vitest';
+
+/** The name of each, or its text if it has none, until `vi.restoreAllMocks()`. */
+export function recordStatements(isOfInterest: (name: string) => boolean = () => true): string[] {
+  const sent: string[] = [];
+  const query = pg.Client.prototype.query;
+  vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...parameters: any[]) {
+    const [statement] = parameters;
+    const name = String(typeof statement === 'string' ? statement : (statement.name ?? statement.text));
+    if (isOfInterest(name)) sent.push(name);
+    return (query as any).apply(this, parameters);
+  });
+  return sent;
+}
