@@ -72,8 +72,6 @@ describeInBrowser('the checkout', () => {
 
   test.each([
     ['Visa', good, desktop],
-    ['Mastercard', '5555555555554444', phone],
-    ['Maestro', '586824160825533338', desktop],
     ['МИР', '2201382000000013', phone],
   ])('a %s card pays, and the page shows a receipt', async (network, card, size) => {
     const invoice = await openNew({ email: 'payer@example.com' }, { amount: 1234500 }, size);
@@ -96,9 +94,7 @@ describeInBrowser('the checkout', () => {
 
   test.each([
     ['by POST, 3-D Secure 1', '4012888888881881', desktop],
-    ['by GET, 3-D Secure 1', '4556418324571052', phone],
-    ['by POST, 3-D Secure 2', '4929172190150505', phone],
-    ['by GET, 3-D Secure 2', '4556724110260093', desktop],
+    ['by GET, 3-D Secure 2', '4556724110260093', phone],
   ])('shows a challenge %s in a frame, then the receipt', async (_, card, size) => {
     await openNew({}, {}, size);
     await pay(card);
@@ -113,11 +109,8 @@ describeInBrowser('the checkout', () => {
     for (const [card, said] of [
       ['4000000000000002', 'There is not enough money on this card.'],
       ['4222222222222220', 'The bank does not accept this card.'],
-      ['4003830171874018', 'The bank does not accept this card.'],
-      ['4000000000000069', 'The bank does not accept this card.'],
       ['4111110000000112', 'Your bank did not approve the payment.'],
       ['4987654321098769', 'The payment was not confirmed with your bank.'],
-      ['4342561111111118', 'The payment was not confirmed with your bank.'],
     ] as const) {
       await pay(card);
       await expectBanner(said);
@@ -380,13 +373,10 @@ describeInBrowser('the checkout', () => {
 
   test('explains that the database is unavailable, and loads once it is back', async () => {
     const invoice = await world.invoice();
-    page = await world.openAlone('about:blank');
-    // The page reloads after five seconds, and must not while it is judged.
-    await page.addInitScript(holdTimer(5_000));
+    const address = `${world.address}/checkout?invoiceID=${invoice.id}#invoiceAccessToken=${invoice.token}`;
     await withoutDatabase(world.service, async () => {
-      await page.goto(
-        `${world.address}/checkout?invoiceID=${invoice.id}#invoiceAccessToken=${invoice.token}`,
-      );
+      // The page reloads after five seconds, and must not while it is judged.
+      page = await world.open(address, desktop, holdTimer(5_000));
       await page.getByRole('heading', { name: 'One moment, please' }).waitFor();
       expect(await obstacles(page)).toEqual([]);
     });
@@ -535,9 +525,8 @@ describeInBrowser('the checkout', () => {
   });
 
   test('takes a tick back that is older than its script', async () => {
-    page = await world.openAlone('about:blank');
-    await page.addInitScript(tickBeforeScripts);
-    await page.goto(world.link(await world.invoice(), { recurring: 'true' }));
+    const link = world.link(await world.invoice(), { recurring: 'true' });
+    page = await world.open(link, desktop, tickBeforeScripts);
     const box = page.locator('#consent');
     expect(await page.evaluate('document.querySelector("#consent").wasTicked')).toBe(true);
     expect(await box.isChecked()).toBe(false);
@@ -726,7 +715,8 @@ describeInBrowser('the checkout', () => {
   });
 
   test('clears the card when the payer leaves the page', async () => {
-    page = await world.openAlone(world.link(await world.invoice()));
+    await openNew();
+    await page.evaluate('sessionStorage.clear(); localStorage.clear()');
     await enter(good);
     await page.evaluate('dispatchEvent(new Event("pagehide"))');
     expect(await page.locator('#number').inputValue()).toBe('');
@@ -737,9 +727,8 @@ describeInBrowser('the checkout', () => {
 
   test('returns only to an address on the shop’s list', async () => {
     // The page returns after five seconds, and must not before it is read.
-    page = await world.openAlone('about:blank');
-    await page.addInitScript(holdTimer(5_000));
-    await page.goto(world.link(await world.invoice(), { redirectUrl: `${shopOrigin}/thanks` }));
+    const link = world.link(await world.invoice(), { redirectUrl: `${shopOrigin}/thanks` });
+    page = await world.open(link, desktop, holdTimer(5_000));
     await pay(good);
     await expectHeading('Paid');
     expect(await page.getByRole('link', { name: 'Back to the shop' }).getAttribute('href')).toBe(

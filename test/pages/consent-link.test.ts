@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';
 import {
+  desktop,
   startCheckoutWorld,
   tickBeforeScripts,
   type CheckoutWorld,
@@ -113,9 +114,7 @@ describeInBrowser('the page of a consent link', () => {
 
   test('takes a tick back that is older than its script', async () => {
     const link = await links.made(await newSeries());
-    page = await world.openAlone('about:blank');
-    await page.addInitScript(tickBeforeScripts);
-    await page.goto(world.address + link.path);
+    page = await world.open(world.address + link.path, desktop, tickBeforeScripts);
     expect(await page.evaluate('document.querySelector("#consent").wasTicked')).toBe(true);
     expect(await page.locator('#consent').isChecked()).toBe(false);
     await page.locator('#agree').click();

@@ -1,6 +1,6 @@
 // The reference page in a real browser, against a whole service: it describes the service and sends requests to it.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';
 import type { TestService } from '../support/service/test-service.ts';
 import { faintTexts } from './accessibility/contrast.ts';
@@ -57,6 +57,81 @@ describeInBrowser('the reference page', () => {
       expect(await (await fetch(new URL(path, page.url()))).text()).toContain(`id="${anchor}"`);
       expect(anchor).toBe('invalidshopid');
     });
+  });
+
+  // Each uses an operation of its own.
+  describe('with a few operations, loaded once', () => {
+    beforeAll(() => reference.show('few'));
+    afterEach(() => token().fill(''));
+    afterAll(() => page.evaluate('sessionStorage.clear()'));
+
+    test('opens nested fields, and names the members of a choice', async () => {
+      const events = operation('listInvoiceEvents');
+      await events.getByText('InvoiceStatusChanged').first().waitFor({ state: 'detached' });
+      await events.locator('summary', { hasText: 'changes' }).click();
+      const change = events.locator('summary', { hasText: 'InvoiceStatusChanged' });
+      expect(await change.textContent()).toContain('changeType: InvoiceStatusChanged');
+      await change.click();
+      await events.getByText('fulfilled').waitFor();
+    });
+
+    test('gives every request its own request ID', async () => {
+      await token().fill(apiKey);
+      const send = await tryIt('getMe');
+      const requestId = operation('getMe').getByLabel('X-Request-ID');
+      const first = await requestId.inputValue();
+      await send.click();
+      const shown = operation('getMe').locator('dd').first();
+      await expect.poll(() => shown.textContent()).toBe(first);
+      expect(await requestId.inputValue()).not.toBe(first);
+    });
+
+    test('the command line is the request that is sent, with a shortened token', async () => {
+      await tryIt('findInvoice');
+      await operation('findInvoice').getByRole('textbox', { name: 'externalID' }).fill('order 1 & 2');
+      const command = operation('findInvoice').getByLabel('Command line');
+      const shown = async () => (await command.textContent()) ?? '';
+      expect(await shown()).toContain(`'${address}/v2/processing/invoices?externalID=order+1+%26+2'`);
+      expect(await shown()).toContain('"Authorization: Bearer $MANDATE_TOKEN"');
+      await token().fill(apiKey);
+      await expect.poll(shown).toContain(`Bearer ${apiKey.slice(0, 16)}…${apiKey.slice(-4)}'`);
+    });
+
+    test('names the scope that a refused token lacks', async () => {
+      const send = await tryIt('createInvoice');
+      await send.click();
+      await expect.poll(() => outcome('createInvoice').textContent()).toContain('401');
+      await operation('createInvoice').getByRole('button', { name: 'Enter one' }).click();
+      await page.keyboard.type('mandate_test_wrong');
+      await send.click();
+      const advice = operation('createInvoice').getByText('not valid, or it may not do this');
+      await advice.waitFor();
+      expect(await advice.textContent()).toContain('an API key with the scope invoices:write');
+    });
+
+    test('sends no request without a path parameter', async () => {
+      const send = await tryIt('getInvoice');
+      await send.click();
+      await operation('getInvoice').getByText('invoiceID: part of the address').waitFor();
+      const focused = operation('getInvoice').locator('input:focus');
+      expect(await focused.getAttribute('aria-invalid')).toBe('true');
+      expect(await outcome('getInvoice').count()).toBe(0);
+    });
+  });
+
+  describe('with a few operations, loaded for each test', () => {
+    beforeEach(async () => {
+      await reference.show('few');
+      return () => page.evaluate('sessionStorage.clear()');
+    });
+
+    // The campaign all-looks.test.ts judges all operations.
+    test('breaks no accessibility rule', async () => {
+      await tryIt('createInvoice');
+      await tryIt('listInvoiceEvents');
+      const sizes = [{ width: 1440, height: 900 }, phone];
+      expect(await obstacles(page, { sizes, judge: 'everySize', contrast: 'elsewhere' })).toEqual([]);
+    });
 
     test('every text stands out from its background, light and dark', async () => {
       await (await tryIt('createInvoice')).click();
@@ -82,21 +157,6 @@ describeInBrowser('the reference page', () => {
       await expect.poll(() => link.isVisible()).toBe(false);
       await expect.poll(async () => (await operation('listShops').boundingBox())?.y).toBeLessThan(100);
     });
-  });
-
-  describe('with a few operations', () => {
-    beforeEach(async () => {
-      await reference.show('few');
-      return () => page.evaluate('sessionStorage.clear()');
-    });
-
-    // all-looks.test.ts, a campaign, does the same with all operations.
-    test('breaks no accessibility rule', async () => {
-      await tryIt('createInvoice');
-      await tryIt('listInvoiceEvents');
-      const sizes = [{ width: 1440, height: 900 }, phone];
-      expect(await obstacles(page, { sizes, judge: 'everySize', contrast: 'elsewhere' })).toEqual([]);
-    });
 
     test('fits a phone with every field open', async () => {
       await page.setViewportSize(phone);
@@ -104,16 +164,6 @@ describeInBrowser('the reference page', () => {
       await outcome('createInvoice').waitFor();
       await reference.openEveryField();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
-    });
-
-    test('opens nested fields, and names the members of a choice', async () => {
-      const events = operation('listInvoiceEvents');
-      await events.getByText('InvoiceStatusChanged').first().waitFor({ state: 'detached' });
-      await events.locator('summary', { hasText: 'changes' }).click();
-      const change = events.locator('summary', { hasText: 'InvoiceStatusChanged' });
-      expect(await change.textContent()).toContain('changeType: InvoiceStatusChanged');
-      await change.click();
-      await events.getByText('fulfilled').waitFor();
     });
 
     test('finds operations by typed text, and Enter opens the first', async () => {
@@ -158,49 +208,6 @@ describeInBrowser('the reference page', () => {
       expect(await token().inputValue()).toBe(apiKey);
       expect(page.url()).toBe(`${address}/docs`);
       expect(complaints).toEqual([]);
-    });
-
-    test('gives every request its own request ID', async () => {
-      await token().fill(apiKey);
-      const send = await tryIt('getMe');
-      const requestId = operation('getMe').getByLabel('X-Request-ID');
-      const first = await requestId.inputValue();
-      await send.click();
-      const shown = operation('getMe').locator('dd').first();
-      await expect.poll(() => shown.textContent()).toBe(first);
-      expect(await requestId.inputValue()).not.toBe(first);
-    });
-
-    test('the command line is the request that is sent, with a shortened token', async () => {
-      await tryIt('findInvoice');
-      await operation('findInvoice').getByRole('textbox', { name: 'externalID' }).fill('order 1 & 2');
-      const command = operation('findInvoice').getByLabel('Command line');
-      const shown = async () => (await command.textContent()) ?? '';
-      expect(await shown()).toContain(`'${address}/v2/processing/invoices?externalID=order+1+%26+2'`);
-      expect(await shown()).toContain('"Authorization: Bearer $MANDATE_TOKEN"');
-      await token().fill(apiKey);
-      await expect.poll(shown).toContain(`Bearer ${apiKey.slice(0, 16)}…${apiKey.slice(-4)}'`);
-    });
-
-    test('names the scope that a refused token lacks', async () => {
-      const send = await tryIt('createInvoice');
-      await send.click();
-      await expect.poll(() => outcome('createInvoice').textContent()).toContain('401');
-      await operation('createInvoice').getByRole('button', { name: 'Enter one' }).click();
-      await page.keyboard.type('mandate_test_wrong');
-      await send.click();
-      const advice = operation('createInvoice').getByText('not valid, or it may not do this');
-      await advice.waitFor();
-      expect(await advice.textContent()).toContain('an API key with the scope invoices:write');
-    });
-
-    test('sends no request without a path parameter', async () => {
-      const send = await tryIt('getInvoice');
-      await send.click();
-      await operation('getInvoice').getByText('invoiceID: part of the address').waitFor();
-      const focused = operation('getInvoice').locator('input:focus');
-      expect(await focused.getAttribute('aria-invalid')).toBe('true');
-      expect(await outcome('getInvoice').count()).toBe(0);
     });
 
     test('keeps the token in this tab only', async () => {

@@ -5,6 +5,7 @@ import { setShopOrigins } from '../../src/merchants/store/parties.ts';
 import { describeInBrowser } from '../support/processes/browser.ts';
 import { pageToIssuer, type BrowserRequest } from '../support/bank/issuer-page.ts';
 import {
+  desktop,
   holdTimer,
   startCheckoutWorld,
   startShopSite,
@@ -14,28 +15,25 @@ import {
 
 const byPost = '4012888888881881';
 const byGet = '4556724110260093';
+/** An invoice of a shop without a list of sites. */
+const unlisted = { shopID: 'TEST_EUR', currency: 'EUR' };
 
 describeInBrowser('the way back from the bank', () => {
-  // Two, as a node keeps what it has read about a shop for up to a second.
-  let listed: CheckoutWorld;
-  let unlisted: CheckoutWorld;
   let world: CheckoutWorld;
   let shop: ShopSite;
 
   beforeAll(async () => {
-    world = listed = await startCheckoutWorld();
-    unlisted = await startCheckoutWorld();
+    world = await startCheckoutWorld();
     shop = await startShopSite();
     shop.pages['/done'] = '<!doctype html><title>Done</title><h1>Thank you for your order</h1>';
-    await listed.service.testDatabase.database.run(setShopOrigins, {
-      party_id: listed.merchant.partyId,
+    await world.service.testDatabase.database.run(setShopOrigins, {
+      party_id: world.merchant.partyId,
       shop_id: 'TEST',
       origins: shop.origin,
     });
   });
   afterAll(async () => {
-    await listed?.close();
-    await unlisted?.close();
+    await world?.close();
     await shop?.stop();
   });
   afterEach(() => world.leave());
@@ -55,12 +53,9 @@ describeInBrowser('the way back from the bank', () => {
   }
 
   /** As a shop of its own sends them there. */
-  async function goToIssuer(
-    request: BrowserRequest,
-    open: (url: string) => Promise<Page> = world.open,
-  ): Promise<Page> {
+  async function goToIssuer(request: BrowserRequest, script?: string): Promise<Page> {
     shop.pages['/pay'] = pageToIssuer(request);
-    const page = await open(`${shop.origin}/pay`);
+    const page = await world.open(`${shop.origin}/pay`, desktop, script);
     await page.locator('#to-bank').click();
     return page;
   }
@@ -76,7 +71,6 @@ describeInBrowser('the way back from the bank', () => {
     ['binding', 'POST', byPost],
     ['binding', 'GET', byGet],
   ])('leads a payer whose %s was challenged by %s to a site of the shop', async (what, _, card) => {
-    world = listed;
     const challenged = what === 'payment' ? world.challenged : challengedBinding;
     const page = await goToIssuer(await challenged(card, `${shop.origin}/done`));
     await confirm(page);
@@ -86,15 +80,13 @@ describeInBrowser('the way back from the bank', () => {
   });
 
   test('leads to a page of the service', async () => {
-    world = unlisted;
-    const page = await goToIssuer(await world.challenged(byPost, `${world.address}/health/live`));
+    const page = await goToIssuer(await world.challenged(byPost, `${world.address}/health/live`, unlisted));
     await confirm(page);
     await page.waitForURL(`${world.address}/health/live`);
     expect(await page.locator('body').innerText()).toContain('ok');
   });
 
   test('leads to a site of the shop without scripts, too', async () => {
-    world = listed;
     const { uriTemplate } = await world.challenged(byGet, `${shop.origin}/done`);
     const page = await world.openAlone(uriTemplate, { javaScriptEnabled: false });
     await confirm(page);
@@ -103,15 +95,9 @@ describeInBrowser('the way back from the bank', () => {
   });
 
   test('names a site that the shop has not listed, and leads there with a click', async () => {
-    world = unlisted;
+    const request = await world.challenged(byPost, `${shop.origin}/done`, unlisted);
     // In a sandbox the page also continues automatically, after four seconds.
-    const openHeld = async (url: string): Promise<Page> => {
-      const held = await world.openAlone('about:blank');
-      await held.addInitScript(holdTimer(4_000));
-      await held.goto(url);
-      return held;
-    };
-    const page = await goToIssuer(await world.challenged(byPost, `${shop.origin}/done`), openHeld);
+    const page = await goToIssuer(request, holdTimer(4_000));
     await confirm(page);
     await page.getByText(new URL(shop.origin).host).waitFor();
     await page.getByRole('link', { name: 'Continue' }).click();
@@ -120,7 +106,6 @@ describeInBrowser('the way back from the bank', () => {
   });
 
   test('is a card of its width also in a wide window, where there is no shop to go to', async () => {
-    world = listed;
     const { id } = await world.paid('4242424242424242');
     const page = await world.open(`${world.address}/payer/return/${id}/1`, { width: 1280, height: 800 });
     await page.getByRole('heading', { name: 'Your bank has replied' }).waitFor();

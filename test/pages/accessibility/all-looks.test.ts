@@ -4,8 +4,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../../support/processes/browser.ts';
 import { often } from '../../support/service/campaign.ts';
 import { startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/checkout-world.ts';
+import { follow } from '../console/follow.ts';
 import { walkThroughBinding, walkThroughPayment } from './checkout-walks.ts';
 import { openReferencePage, phone, type ReferencePage } from './reference-page.ts';
+import { faintTexts } from './contrast.ts';
 import { narrowPhone, obstacles, type Looks } from './obstacles.ts';
 
 const declinedCard = '4000000000000002';
@@ -52,7 +54,7 @@ describeInBrowser('the console', () => {
     await page.locator('nav').waitFor();
     const paths = ['/today', '/payments', payment, '/payouts', '/webhooks', '/series', '/jobs', '/banks'];
     for (const path of paths) {
-      await page.goto(`${world.address}/console${path}`);
+      await follow(page, path);
       await page.locator('h1').waitFor();
       await expect.poll(() => page.locator('p[role=status].soft').count(), { timeout: 30_000 }).toBe(0);
       for (const table of await page.locator('summary').all()) await table.click();
@@ -73,9 +75,12 @@ describeInBrowser('the reference page', () => {
     await reference.show('all');
     await reference.tryIt('createInvoice');
     await reference.tryIt('listInvoiceEvents');
-    // docs.test.ts measures the contrast of every text.
     const looks: Looks = { sizes: [{ width: 1440, height: 900 }, narrowPhone], contrast: 'elsewhere' };
     expect(await obstacles(page, looks)).toEqual([]);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await page.locator('body *').evaluateAll(faintTexts)).toEqual([]);
+    }
   });
 
   test('fits a phone with every field of every operation open', async () => {

@@ -52,6 +52,15 @@ export async function obstacles(page: Page, looks: Looks = {}): Promise<string[]
     await run([colorScheme, theme].filter(Boolean).join(' '), contrastAlone);
   }
 
+  async function measureThemes(): Promise<void> {
+    const themeBefore = await page.evaluate<string | undefined>('document.documentElement.dataset.theme');
+    for (const theme of themes) {
+      await measureContrast('dark', theme);
+      await measureContrast('light', theme);
+    }
+    await page.evaluate(`document.documentElement.dataset.theme = '${themeBefore ?? 'main'}'`);
+  }
+
   await page.emulateMedia({ colorScheme: 'light' });
   for (const [index, size] of sizes.entries()) {
     await page.setViewportSize(size);
@@ -62,13 +71,8 @@ export async function obstacles(page: Page, looks: Looks = {}): Promise<string[]
     found.push(...(await page.evaluate<string[]>(unseenByAxe)).map((what) => `${where}: ${what}`));
   }
   if (judge !== 'never' && contrast !== 'elsewhere') {
-    const themeBefore = await page.evaluate<string | undefined>('document.documentElement.dataset.theme');
     await measureContrast('dark');
-    for (const theme of themes) {
-      await measureContrast('dark', theme);
-      await measureContrast('light', theme);
-    }
-    await page.evaluate(`document.documentElement.dataset.theme = '${themeBefore ?? 'main'}'`);
+    if (themes.length > 0) await measureThemes();
     await page.emulateMedia({ colorScheme: 'light' });
   }
   await page.setViewportSize(sizeBefore);

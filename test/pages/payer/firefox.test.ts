@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { setShopOrigins } from '../../../src/merchants/store/parties.ts';
 import { pageToIssuer } from '../../support/bank/issuer-page.ts';
 import { describeInFirefox, openFirefox } from '../../support/processes/firefox.ts';
+import { often } from '../../support/service/campaign.ts';
 import {
   desktop,
   startPayersWorld,
@@ -75,8 +76,17 @@ describeInFirefox('in Firefox', () => {
   }
   const frameAt = (path: string) => page.waitForFrame((frame) => frame.url().includes(path));
 
-  test('the checkout pays with what is typed without a pause, and moves from field to field', async () => {
-    const checkout = await openInvoice();
+  test('a payment link takes an amount, and its checkout what is typed without a pause, from field to field', async () => {
+    const { id, token } = await makeTemplate(world.service, world.merchant, {
+      details: singleLine(rangePrice),
+    });
+    const checkout = await open(
+      `${world.address}/checkout?invoiceTemplateID=${id}&locale=en#invoiceTemplateAccessToken=${token}`,
+    );
+    await checkout.locator('#sum').fill('25.50');
+    await checkout.locator('#onward').click();
+    await see(checkout, '#amount', '25.50');
+    expect(await checkout.evaluate('location.href')).not.toMatch(/Token|Template/);
     await checkout.locator('#number').click();
     await page.keyboard.type(`${frictionless}130123`);
     expect(await read(checkout, '#number', 'value')).toBe('4242 4242 4242 4242');
@@ -84,30 +94,6 @@ describeInFirefox('in Firefox', () => {
     expect(await read(checkout, '#code', 'value')).toBe('123');
     await page.keyboard.press('Enter');
     await see(checkout, 'h2', 'Paid');
-  });
-
-  test('the bank asks in its frame, and the checkout stays where it is', async () => {
-    const checkout = await openInvoice();
-    await pay(checkout, byPost);
-    await confirm(await frameAt('/issuer/'));
-    await see(checkout, 'h2', 'Paid');
-    expect(await checkout.evaluate('location.pathname')).toBe('/checkout');
-  });
-
-  test('the link to the other language keeps what was entered', async () => {
-    const checkout = await openInvoice();
-    await checkout.locator('#number').fill(frictionless);
-    await checkout.locator('#expiry').fill('12/30');
-    await checkout.locator('#code').fill('12');
-    await checkout.locator('#language').click();
-    await see(checkout, '#pay', 'Оплатить');
-    expect(await read(checkout, 'html', 'lang')).toBe('ru');
-    expect(await read(checkout, '#number', 'value')).toBe('4242 4242 4242 4242');
-    expect(await read(checkout, '#expiry', 'value')).toBe('12 / 30');
-    expect(await read(checkout, '#code', 'value')).toBe('12');
-    await checkout.locator('#code').fill('123');
-    await checkout.locator('#pay').click();
-    await see(checkout, 'h2', 'Оплачено');
   });
 
   test('the columns change sides where one reads from right to left', async () => {
@@ -120,6 +106,23 @@ describeInFirefox('in Firefox', () => {
     await checkout.evaluate(`void (document.documentElement.dir = 'rtl')`);
     expect(await summaryIsFirst()).toBe(false);
     expect(await read(checkout, 'html', 'scrollWidth')).toBe(desktop.width);
+  });
+
+  test('the link to the other language keeps what was entered, and the bank asks in a frame of the checkout', async () => {
+    const checkout = await openInvoice();
+    await checkout.locator('#number').fill(frictionless);
+    await checkout.locator('#expiry').fill('12/30');
+    await checkout.locator('#code').fill('12');
+    await checkout.locator('#language').click();
+    await see(checkout, '#pay', 'Оплатить');
+    expect(await read(checkout, 'html', 'lang')).toBe('ru');
+    expect(await read(checkout, '#number', 'value')).toBe('4242 4242 4242 4242');
+    expect(await read(checkout, '#expiry', 'value')).toBe('12 / 30');
+    expect(await read(checkout, '#code', 'value')).toBe('12');
+    await pay(checkout, byPost);
+    await confirm(await frameAt('/issuer/'));
+    await see(checkout, 'h2', 'Оплачено');
+    expect(await checkout.evaluate('location.pathname')).toBe('/checkout');
   });
 
   test('a shop on another origin opens the checkout, with the bank in a frame within the frame', async () => {
@@ -146,30 +149,20 @@ describeInFirefox('in Firefox', () => {
     expect(await site.$('dialog')).toBe(null);
   });
 
-  test('a payment link takes an amount and leads to its checkout', async () => {
-    const { id, token } = await makeTemplate(world.service, world.merchant, {
-      details: singleLine(rangePrice),
-    });
-    const link = await open(
-      `${world.address}/checkout?invoiceTemplateID=${id}&locale=en#invoiceTemplateAccessToken=${token}`,
-    );
-    await link.locator('#sum').fill('25.50');
-    await link.locator('#onward').click();
-    await see(link, '#amount', '25.50');
-    expect(await link.evaluate('location.href')).not.toMatch(/Token|Template/);
-    await pay(link, frictionless);
-    await see(link, 'h2', 'Paid');
-  });
-
-  test.each([
+  // By GET the bank’s page sends no form to the service: that way is left to the night.
+  const ways = [
     ['POST', byPost],
     ['GET', byGet],
-  ])('the way back from a bank that asks by %s leads to the shop without a click', async (_, card) => {
-    shop.pages['/pay'] = pageToIssuer(await world.challenged(card, `${shop.origin}/done`));
-    const site = await open(`${shop.origin}/pay`);
-    await site.locator('#to-bank').click();
-    await confirm(site);
-    await see(site, 'h1', 'Thank you for your order');
-    expect(await site.evaluate('location.href')).toBe(`${shop.origin}/done`);
-  });
+  ] as const;
+  test.each(ways.slice(0, often(1, 2)))(
+    'the way back from a bank that asks by %s leads to the shop without a click',
+    async (_, card) => {
+      shop.pages['/pay'] = pageToIssuer(await world.challenged(card, `${shop.origin}/done`));
+      const site = await open(`${shop.origin}/pay`);
+      await site.locator('#to-bank').click();
+      await confirm(site);
+      await see(site, 'h1', 'Thank you for your order');
+      expect(await site.evaluate('location.href')).toBe(`${shop.origin}/done`);
+    },
+  );
 });

@@ -80,7 +80,7 @@ describeInBrowser('the layout', () => {
 
   test.each(['en', 'ru'])('of a receipt fits a narrow phone, light and dark, in %s', async (language) => {
     const { html } = await read(`${await started()}/receipt?language=${language}`);
-    const page = await world.openAlone('about:blank');
+    const page = await world.open('about:blank');
     await page.setContent(html);
     expect(await obstacles(page, { sizes })).toEqual([]);
     expect(await faultsOnPhones(page)).toEqual([]);

@@ -238,7 +238,7 @@ describeInBrowser('the page of a payment link', () => {
     await dead.waitFor();
     expect(await obstacles(page)).toEqual([]);
     for (const query of [`invoiceTemplateID=${template.id}`, 'invoiceTemplateID=unknown']) {
-      page = await world.openAlone(`${world.address}/checkout?${query}`, { locale: 'en-GB' });
+      page = await world.open(`${world.address}/checkout?${query}`);
       await page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
     }
   });

@@ -1,7 +1,7 @@
 // A payment world that listens for browsers: payers at the checkout, and shops that open it from another site.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Disposable, Page } from 'playwright-core';
 import { freePort } from '../../../tools/free-port.ts';
 import type { BrowserRequest } from '../bank/issuer-page.ts';
 import { openBrowser } from '../processes/browser.ts';
@@ -10,6 +10,8 @@ import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
 
 export const desktop = { width: 1280, height: 900 };
 export const phone = { width: 390, height: 844 };
+/** Of every window. A spinner that turns takes processor time and shows a test nothing. */
+const looks: BrowserContextOptions = { viewport: desktop, locale: 'en-GB', reducedMotion: 'reduce' };
 
 export type CreatedCustomer = { readonly id: string; readonly token: string };
 
@@ -24,7 +26,7 @@ export type PayersWorld = PaymentWorld & {
   /** The plain link by which a customer saves a card. */
   linkToBind(customer: CreatedCustomer, more?: Record<string, string>): string;
   /** The way to the bank of a payer whose payment is challenged, and who then goes to that address. */
-  challenged(card: string, redirectUrl: string): Promise<BrowserRequest>;
+  challenged(card: string, redirectUrl: string, invoice?: Record<string, unknown>): Promise<BrowserRequest>;
 };
 
 /** With a Chromium. */
@@ -32,9 +34,16 @@ export type CheckoutWorld = PayersWorld & {
   readonly browser: Browser;
   /** Errors of a page, and breaches of its policy. Refused or cancelled requests are the tests' own doing. */
   readonly complaints: string[];
-  /** Reuses a window if there is one, because a new one takes 250 ms. */
-  open(url: string, viewport?: { readonly width: number; readonly height: number }): Promise<Page>;
-  /** In a separate browser context, for what leaves traces: another language, a clock, a script in every page. */
+  /**
+   * Reuses a window if there is one, because a new one takes 250 ms. Until the end of the test, the script runs in every page before
+   * the page's own.
+   */
+  open(
+    url: string,
+    viewport?: { readonly width: number; readonly height: number },
+    script?: string,
+  ): Promise<Page>;
+  /** In a separate browser context: with another language, without scripts, or with nothing that earlier tests left. */
   openAlone(url: string, options?: BrowserContextOptions, from?: Browser): Promise<Page>;
   /** Resets everything after each test. A breach of a page's policy fails the test, wherever it happened. */
   leave(): Promise<void>;
@@ -77,11 +86,12 @@ export async function startPayersWorld(
       const query = new URLSearchParams({ customerID: id, customerAccessToken: token, ...more });
       return `${address}/checkout?${query.toString()}`;
     },
-    async challenged(card, redirectUrl) {
+    async challenged(card, redirectUrl, terms = {}) {
       const { token: paymentToolToken } = await world.tokenize(card);
       const sessionInfo = { redirectUrl };
       const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {}, sessionInfo };
-      const invoice = await world.paid(card, { payer });
+      const invoice = await world.pay(card, { payer }, terms);
+      await world.service.jobs.whenIdle();
       if (invoice.created.status !== 201) throw new Error(`no payment: ${invoice.created.text}`);
       const changes = await world.changes(invoice);
       return changes.find(({ userInteraction }) => userInteraction).userInteraction.request;
@@ -96,12 +106,13 @@ export async function startCheckoutWorld(
   const browser = await openBrowser();
   const complaints: string[] = [];
   const contexts: BrowserContext[] = [];
+  const scripts: Disposable[] = [];
   let window: Page | undefined;
   /** Whether the window shows a page of another test. */
   let isLeft = false;
 
   async function newWindow(options: BrowserContextOptions, from = browser): Promise<Page> {
-    const context = await from.newContext({ viewport: desktop, locale: 'en-GB', ...options });
+    const context = await from.newContext({ ...looks, ...options });
     contexts.push(context);
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);
@@ -117,9 +128,10 @@ export async function startCheckoutWorld(
     ...world,
     browser,
     complaints,
-    async open(url, viewport = desktop) {
+    async open(url, viewport = desktop, script) {
       window = window && !window.isClosed() ? window : await newWindow({});
       await window.setViewportSize(viewport);
+      if (script !== undefined) scripts.push(await window.addInitScript(script));
       await load(window, url);
       isLeft = false;
       return window;
@@ -134,6 +146,7 @@ export async function startCheckoutWorld(
     },
     async leave() {
       for (const context of contexts.filter((one) => one !== window?.context())) await close(context);
+      for (const script of scripts.splice(0)) await script.dispose();
       if (window && !window.isClosed()) await tidy(window);
       isLeft = true;
       const found = complaints.splice(0);
@@ -157,7 +170,7 @@ async function tidy(page: Page): Promise<void> {
   page.removeAllListeners('request');
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await context.setOffline(false);
-  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  await page.emulateMedia({ colorScheme: null, reducedMotion: 'reduce' });
 }
 
 /** Always a full load: to another fragment of the same page a browser would only scroll. */
