@@ -45,8 +45,8 @@ export type Told = Period & {
   /** Of its last failure. */
   failed?: { readonly at: string; readonly class: unknown };
 };
-/** A try that a new consent has to explain. */
-export type ConsentedTry = { readonly what: string; readonly failedAt: string; readonly until: string };
+/** A try that a new consent has to explain: one from after the failure, and known when the try was decided. */
+export type ConsentedTry = { readonly what: string; readonly failedAt: string; readonly at: string };
 /** What is left of a period at the end of a pause. */
 type Rest = {
   readonly pauseEndedAt: string;
@@ -80,8 +80,8 @@ export class Life {
   paidThrough: string | undefined;
   lastNumber = Infinity;
   resumesAt: string | undefined;
-  /** Of a charge, or of what the payer paid of their own accord. */
-  lastMoneyAt?: string;
+  /** A charge, or what the payer paid of their own accord, and the period that it was for. */
+  lastMoney?: { readonly at: string; readonly number: number };
   /** When charging last ended, and who ended it. */
   #stopped: { readonly at: string; readonly by: string } | undefined;
   #announcement: Announcement | undefined;
@@ -99,6 +99,11 @@ export class Life {
 
   get latest(): Told | undefined {
     return [...this.periods.values()].at(-1);
+  }
+
+  /** Periods are asked for next to each other. */
+  get isStacking(): boolean {
+    return this.#policy.stack === true;
   }
 
   get unsettled(): Told[] {
@@ -199,7 +204,7 @@ export class Life {
       if (fact['by'] === 'charge' && period?.charging === undefined)
         this.problems.push(`period ${period?.number} is paid by a charge that was not made`);
       if (period) this.#paidFor(period);
-      if (fact['by'] === 'payer') this.lastMoneyAt = at;
+      if (fact['by'] === 'payer') this.lastMoney = { at, number: Number(fact['number']) };
       if (this.phase === 'unpaid') this.phase = 'running';
     },
     period_closed: (fact) => {
@@ -253,7 +258,7 @@ export class Life {
       const { isOver, failed, payableUntil = '' } = this.changes.pending ?? {};
       if (isOver) this.#mayTry('the change', failed, { at, until: at, end: payableUntil });
       this.changes.charged(String(fact['paymentId']));
-      this.lastMoneyAt = at;
+      this.lastMoney = { at, number: this.changes.pending?.period ?? 0 };
     },
     change_charge_failed: (fact, at) => this.changes.failed(String(fact['failedFor']), at),
     change_dropped: () => this.changes.dropped(),
@@ -338,7 +343,7 @@ export class Life {
     if (outcome === 'paid') this.#paidFor(period);
     if (period.invoiceId !== undefined) this.invoices.add(period.invoiceId);
     if (outcome !== 'open') return;
-    if (this.#isOpen.size > 0 && this.#policy.stack !== true) wrong('is asked for next to another');
+    if (this.#isOpen.size > 0 && !this.isStacking) wrong('is asked for next to another');
     this.#isOpen.add(number);
   }
 
@@ -440,7 +445,7 @@ export class Life {
     if (!created || made.length === mostAtOnce || this.terms.catchUp === 'all' || this.phase !== 'running')
       return;
     const isLeftOpen = [...this.#isOpen].some((number) => number < created.number);
-    if (isLeftOpen && this.#policy.stack !== true) return;
+    if (isLeftOpen && !this.isStacking) return;
     const due = this.surelyDue();
     if (created.outcome === 'skipped' || due === undefined || due > Date.parse(at)) return;
     this.problems.push(
@@ -463,7 +468,7 @@ export class Life {
       wrong(`is charged at ${at}, and its next try is ${nextTryAt}`);
     if (this.isParked) wrong('is charged while charging is stopped');
     this.#payments.add(payment);
-    this.lastMoneyAt = at;
+    this.lastMoney = { at, number };
     const { nextTryAt: _, ...rest } = period;
     this.periods.set(number, { ...rest, charging: payment });
   }
@@ -490,7 +495,7 @@ export class Life {
     const wrong = (problem: string) => this.problems.push(`${what} ${problem}, and a consent starts a try`);
     if (!failed || !healedByConsent.has(String(failed.class))) wrong(`waits for ${String(failed?.class)}`);
     if (until >= end) wrong(`is tried until ${end}`);
-    this.consented.push({ what, failedAt: failed?.at ?? at, until });
+    this.consented.push({ what, failedAt: failed?.at ?? at, at });
   }
 
   /** The charge at the bank is over, unless another try is only wanted. When the next may be made is said, or none is. */

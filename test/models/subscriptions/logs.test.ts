@@ -15,6 +15,10 @@ test(`nothing is found in ${lives} lives`, () => {
   }
 });
 
+test('a period that is asked for next to others is tried on the day after their charge', () => {
+  expect(problemsOf(keptOf(planFrom(3_001_575)))).toEqual([]);
+});
+
 /** A pause over the start of the second period ends at one at night. The hours of charges begin at six. */
 const resumedAtNight = (() => {
   const midnight = startOf('UTC', dayOf('2027-02-28'));
@@ -208,6 +212,16 @@ test.each<[string, (kept: Kept) => Kept, RegExp]>([
     'a try after a consent that came before the failure',
     (kept) => ({ ...kept, consents: kept.consents.map(() => '2026-01-01T00:00:00.000000Z') }),
     /its payer agreed to nothing since/,
+  ],
+  [
+    'a try that was planned before the consent',
+    (kept) => ({
+      ...consented(() => [])(kept),
+      consents: kept.facts.flatMap((facts) =>
+        facts.flatMap(({ why, until }) => (why === 'newConsent' ? [String(until)] : [])),
+      ),
+    }),
+    /^period \d+ is tried again, and its payer agreed to nothing since/m,
   ],
   ['two tries for one consent', consented((one) => [one, one]), /is tried in any case/],
   [
