@@ -87,6 +87,8 @@ export class Life {
   #announcement: Announcement | undefined;
   /** What starts earlier is of a time that is not charged. */
   #chargedFrom = '';
+  /** The day from which dates are counted after a pause, and its period. */
+  #shifted: { readonly day: string; readonly number: number; readonly at: string } | undefined;
   readonly changes = new Changes((problem) => this.problems.push(problem));
   readonly #payments = new Set<string>();
   readonly consented: ConsentedTry[] = [];
@@ -114,6 +116,9 @@ export class Life {
   datesOf(number: number): Dates | undefined {
     if (number > this.lastNumber || this.startedAt === undefined) return undefined;
     const { schedule, firstPeriod } = this.terms;
+    const { day = '', number: first = Infinity } = this.#shifted ?? {};
+    if (number >= first)
+      return datesOf({ ...schedule, anchor: 'atStart', trialDays: 0 }, day, number - first);
     const start = firstPeriod?.startsOn ?? dateIn(schedule.zone, Date.parse(this.startedAt));
     return datesOf(schedule, start, number - (firstPeriod?.number ?? 1));
   }
@@ -240,6 +245,14 @@ export class Life {
       this.#stop('paused', at, String(fact['by']));
     },
     subscription_resumed: () => void (this.phase = 'running'),
+    anchor_shifted: (_, at) => {
+      const { endsOn, number = 0 } = this.latest ?? {};
+      const day = dateIn(this.zone, Date.parse(at));
+      if (endsOn !== day)
+        this.problems.push(`it starts anew on ${day}, and its last period ends on ${endsOn}`);
+      if (this.#isOpen.size > 0) this.problems.push(`it starts anew on ${day}, and a period is open`);
+      this.#shifted = { day, number: number + 1, at };
+    },
     end_scheduled: (fact) => void (this.lastNumber = Number(fact['afterNumber'])),
     payer_reason_given: () => {},
     end_refund_started: () => {},
@@ -317,6 +330,9 @@ export class Life {
   #closeTime(before: string, at: string): void {
     if (this.phase === before || this.phase !== 'running') return;
     if (before === 'paused') this.#chargedFrom = earlier(this.resumesAt, at);
+    // A whole period starts with the day.
+    if (this.#shifted?.at === at)
+      this.#chargedFrom = instantOf(new Date(startOfDate(this.zone, this.#shifted.day)).toISOString());
     if (before === 'unpaid') this.#chargedFrom = at;
     this.resumesAt = undefined;
     this.#stopped = undefined;
@@ -329,7 +345,10 @@ export class Life {
     const wrong = (what: string) => this.problems.push(`period ${number} ${what}`);
     const expected = latest ? latest.number + 1 : (this.terms.firstPeriod?.number ?? 1);
     if (number !== expected) wrong(`comes where ${expected} has to`);
-    const dates = this.datesOf(number);
+    // What is skipped before a new anchor ends with it.
+    const isCut = outcome === 'skipped' && together.some(({ type }) => type === 'anchor_shifted');
+    const agreed = this.datesOf(number);
+    const dates = agreed && isCut ? { ...agreed, endsOn: earlier(agreed.endsOn, period.endsOn) } : agreed;
     if (!dates) wrong('comes after the last one');
     else if (textOf(dates) !== textOf(period)) wrong(`is ${textOf(period)}, and agreed is ${textOf(dates)}`);
     const rest = this.#restOf(period, at, together, before);
