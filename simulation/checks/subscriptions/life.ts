@@ -249,8 +249,8 @@ export class Life {
       const { endsOn, number = 0 } = this.latest ?? {};
       const day = dateIn(this.zone, Date.parse(at));
       if (endsOn !== day)
-        this.problems.push(`it starts anew on ${day}, and its last period ends on ${endsOn}`);
-      if (this.#isOpen.size > 0) this.problems.push(`it starts anew on ${day}, and a period is open`);
+        this.problems.push(`its dates start again on ${day}, and its last period ends on ${endsOn}`);
+      if (this.#isOpen.size > 0) this.problems.push(`its dates start again on ${day}, and a period is open`);
       this.#shifted = { day, number: number + 1, at };
     },
     end_scheduled: (fact) => void (this.lastNumber = Number(fact['afterNumber'])),

@@ -134,7 +134,7 @@ function waitsFor(life: Life): Waits {
   return { what: `period ${(latest?.number ?? 0) + 1} is due`, at };
 }
 
-/** Late periods, and those that are asked for next to each other, come one a day: at the latest at the end of the next day. */
+/** Late periods, and those that are asked for next to each other, come one a day: within two days of the last. */
 function afterLastMoney({ lastMoney }: Life, due: string | number): number {
   const at = new Date(due).getTime();
   return lastMoney ? Math.max(at, Date.parse(lastMoney.at) + 2 * dayMs) : at;
