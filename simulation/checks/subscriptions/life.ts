@@ -357,7 +357,7 @@ export class Life {
       this.#mayBeDue(period, at, { together, before, rest }, wrong);
     if (outcome === 'skipped') this.#maySkip(period, at, before, wrong);
     this.changes.created(period);
-    this.#costs(period, wrong, rest?.part);
+    this.#costs(period, wrong, isCut && agreed && period.endsOn < agreed.endsOn ? [0, 1] : rest?.part);
     this.periods.set(number, { ...period, ...(outcome === 'open' ? { nextTryAt: period.dueAt } : {}) });
     if (outcome === 'paid') this.#paidFor(period);
     if (period.invoiceId !== undefined) this.invoices.add(period.invoiceId);
