@@ -50,6 +50,7 @@ export const actions: readonly Action[] = [
 ];
 export const actionNames = [...actions.map(({ name }) => name), billsTogether];
 const remembered = 20;
+const formType = 'application/x-www-form-urlencoded';
 /** A day less than a key is kept, because clocks differ. */
 const almostAWeekMs = 6 * 24 * 3_600_000;
 /** How many of each object a merchant starts with. */
@@ -117,7 +118,7 @@ export function openClients(options: {
       headers: {
         'x-request-id': `request-${++asked}`,
         ...(isOfPayer ? {} : { authorization: `Bearer ${wish.token ?? known.apiKey}` }),
-        ...(wish.body ? { 'content-type': 'application/json' } : {}),
+        ...(wish.body ? { 'content-type': wish.isForm ? formType : 'application/json' } : {}),
         ...defined({ 'idempotency-key': key }),
       },
       ...(key === undefined ? {} : { repeatable: { request: key, firstAskedAt } }),
@@ -180,6 +181,7 @@ export function openClients(options: {
     },
     hear(request, answer) {
       const hasKey = request.repeatable !== undefined;
+      request.over?.(answer !== undefined && answer.status < 500);
       if (!answer || answer.status >= 500) {
         if (hasKey || request.method === 'GET') unanswered.push(request);
         return;

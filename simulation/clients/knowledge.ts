@@ -15,6 +15,8 @@ export type Knowledge = {
   /** The IDs of series, by which consent links name them. */
   readonly series: string[];
   readonly subscriptions: string[];
+  /** What payers look after them on, with what its form sends. */
+  readonly payerPages: { path: string; token?: string }[];
   /** Invoices of periods that were not paid. */
   readonly openPeriods: string[];
   /** Their pages are opened by payers, who then know what they show. */
@@ -36,6 +38,8 @@ export type Knowledge = {
   readonly walletWebhooks: { identity: string; id: string }[];
   /** How far ahead their test clock is, by the responses they received. */
   aheadMs: number;
+  /** They move it once at a time. Without a response they look where it is. */
+  clock: 'known' | 'moving' | 'unknown';
   /** Where their test clock may have jumped. */
   readonly clockMoves: ClockMove[];
   /** How many external IDs they have used. */
@@ -53,11 +57,15 @@ export type Wish = {
   readonly token?: string;
   /** Sent by a browser, with no key of any kind. */
   readonly isOfPayer?: boolean;
+  /** Its body is that of a form. */
+  readonly isForm?: boolean;
   /** A second one would look the same as the first. */
   readonly isUnique?: boolean;
   /** What the merchant learns from a successful response. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a response of the API
   readonly learn?: (answer: any) => void;
+  /** Called when the request is over, with a response or without. */
+  readonly over?: (isAnswered: boolean) => void;
 };
 
 /** Something a client may request. The wish is undefined while it is impossible. */
@@ -78,6 +86,7 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
     cards: [],
     series: [],
     subscriptions: [],
+    payerPages: [],
     openPeriods: [],
     consentLinks: [],
     templates: [],
@@ -95,6 +104,7 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
     webhooks: [],
     walletWebhooks: [],
     aheadMs: 0,
+    clock: 'known',
     clockMoves: [],
     named: 0,
   };

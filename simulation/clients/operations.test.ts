@@ -20,6 +20,7 @@ function knowingAll() {
   known.customers.push({ id: 'C', token: 'token' });
   known.bindings.push({ customerId: 'C', id: '1' });
   known.subscriptions.push('U');
+  known.payerPages.push({ path: '/subscription/U/secret', token: 'token' });
   known.openPeriods.push('I');
   known.identities.push('identity');
   known.wallets.push('wallet');

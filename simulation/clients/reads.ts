@@ -53,15 +53,25 @@ const exportsPath = '/v2/analytics/exports';
 
 /** The response has the merchant's time, from which they learn how far ahead it is. */
 function learnTime(known: Knowledge, now: () => string) {
-  return (answer: { now: string }) => void (known.aheadMs += Date.parse(answer.now) - Date.parse(now()));
+  return (answer: { now: string }) => {
+    known.aheadMs += Date.parse(answer.now) - Date.parse(now());
+    if (known.clock === 'unknown') known.clock = 'known';
+  };
+}
+
+function lookAtClock(known: Knowledge, now: () => string): Wish {
+  return { method: 'GET', path: clock, learn: learnTime(known, now) };
 }
 
 export function clockMove(known: Knowledge, now: () => string, hours: number): Wish {
+  if (known.clock !== 'known') return lookAtClock(known, now);
+  known.clock = 'moving';
+  const over = (isAnswered: boolean) => void (known.clock = isAnswered ? 'known' : 'unknown');
   const fromMs = Date.parse(now());
   const toMs = fromMs + hours * hourMs;
   known.clockMoves.push({ fromMs, toMs });
   const body = { now: new Date(toMs).toISOString() };
-  return { method: 'POST', path: clock, body, learn: learnTime(known, now) };
+  return { method: 'POST', path: clock, body, isUnique: true, learn: learnTime(known, now), over };
 }
 
 export const readActions: readonly Action[] = [
@@ -112,7 +122,7 @@ export const readActions: readonly Action[] = [
     weight: 0.3,
     wish: (known, chance, now) =>
       chance.isTrue(0.2)
-        ? { method: 'GET', path: clock, learn: learnTime(known, now) }
+        ? lookAtClock(known, now)
         : clockMove(known, now, chance.oneOf([1, 1, 23, 25, 25, 5 * 24, 8 * 24, 32 * 24])),
   },
   {

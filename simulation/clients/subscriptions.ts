@@ -41,9 +41,14 @@ function schedule(chance: Chance): Record<string, unknown> {
     timeZone: chance.oneOf(['UTC', 'Europe/Moscow', 'Pacific/Kiritimati', 'Pacific/Honolulu']),
     ...(isOfMonths && chance.isTrue(0.4) ? anchor : {}),
     ...(chance.isTrue(0.2) ? { chargeFrom: '22:00', chargeUntil: '23:59' } : {}),
-    ...(chance.isTrue(0.2) ? { trialDays: chance.oneOf([1, 7]) } : {}),
+    ...(chance.isTrue(0.2) ? trial(chance) : {}),
     ...(chance.isTrue(0.2) ? { periods: 3 } : {}),
   };
+}
+
+function trial(chance: Chance): Record<string, unknown> {
+  const withoutCard = { trialWithoutCard: chance.oneOf(['unpaid', 'end', 'pause']) };
+  return { trialDays: chance.oneOf([1, 7]), ...(chance.isTrue(0.5) ? withoutCard : {}) };
 }
 
 /** Different windows, so that a period with a wrong version ends at a wrong time. Some stack, so that a version changes while one fails. */
@@ -122,6 +127,60 @@ type Subscription = {
 
 const topic = 'SubscriptionsTopic';
 
+/** What the buttons of the page send, and what payers may answer after they have ended it. */
+const payerActs = [
+  'agree',
+  'pay',
+  'newCard',
+  'pause',
+  'pause',
+  'resume',
+  'resume',
+  'end',
+  'takeBack',
+  'reason',
+];
+
+const payerActions: readonly Action[] = [
+  {
+    name: "make a link to the payer's page",
+    weight: 0.5,
+    wish: (known, chance) => {
+      const id = recent(known.subscriptions, chance);
+      if (id === undefined) return undefined;
+      return {
+        method: 'POST',
+        path: `${base}/subscriptions/${id}/links`,
+        learn: ({ url }) => known.payerPages.push({ path: new URL(url).pathname }),
+      };
+    },
+  },
+  {
+    name: "open the payer's page",
+    weight: 1,
+    wish: (known, chance) => {
+      const page = recent(known.payerPages, chance);
+      if (!page) return undefined;
+      const learn = (shown?: { readonly token: string }) => void (page.token = shown?.token ?? '');
+      return { method: 'GET', path: page.path, isOfPayer: true, learn };
+    },
+  },
+  {
+    name: "press a button of the payer's page",
+    weight: 1,
+    wish: (known, chance) => {
+      const page = recent(
+        known.payerPages.filter(({ token }) => token !== undefined),
+        chance,
+      );
+      if (!page) return undefined;
+      const { path, token } = page;
+      const body = { act: chance.oneOf(payerActs), token, reason: 'tooExpensive' };
+      return { method: 'POST', path, isOfPayer: true, isForm: true, body };
+    },
+  },
+];
+
 export const subscriptionActions: readonly Action[] = [
   { name: 'subscribe', weight: 2, wish: subscribe },
   {
@@ -169,14 +228,13 @@ export const subscriptionActions: readonly Action[] = [
       const openPeriods = chance.oneOf(['keepTrying', 'forgive']);
       const [verb, body] = chance.oneOf<[string, Record<string, unknown> | undefined]>([
         ['cancel', { when: chance.oneOf(['now', 'periodEnd', 'periodEnd']), by: 'payer' }],
-        ['cancel', { when: 'now', refund: chance.oneOf(['unused', 'last']) }],
+        ['cancel', { when: 'now', refund: chance.oneOf(['none', 'unused', 'last']) }],
         ['pause', { openPeriods }],
         ['pause', { openPeriods, resumesAt: inDays(chance.oneOf([0.01, 4, 10])), by: 'payer' }],
         ['resume', undefined],
         ['resume', undefined],
-        ['resume', undefined],
+        ['resume?shiftAnchor=true', undefined],
         ['uncancel', undefined],
-        ['links', undefined],
         ['periods/1/charge', { afterDays: chance.oneOf([0, 2]) }],
         ['periods/1/charge', { at: inDays(chance.oneOf([0.1, 1.5])) }],
         ['periods/1/close', { as: chance.oneOf(['forgiven', 'paidElsewhere']) }],
@@ -225,6 +283,7 @@ export const subscriptionActions: readonly Action[] = [
       return { method: 'POST', path: `${base}/subscriptions/${id}/${verb}`, ...body };
     },
   },
+  ...payerActions,
   {
     name: 'look at subscriptions',
     weight: 1,

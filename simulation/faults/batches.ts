@@ -11,6 +11,18 @@ export const faultsOfBatches: Faults = {
       },
     ],
   },
+  'batch-fails-its-neighbours': {
+    does: 'If the changes of a batch fail together, half of them fail for good.',
+    edits: [
+      {
+        within: 'sendParts',
+        replace: 'else if (first) await sendNext(statement, part);',
+        by:
+          'else if (first && part === halvesOf(failed)[0]) await sendNext(statement, part);' +
+          ' else part.forEach(({ reject }) => reject(new Error(statement.name)));',
+      },
+    ],
+  },
   'batch-without-version': {
     does: 'A charge that is started in a batch does not compare the version of its series.',
     edits: [

@@ -15,6 +15,8 @@ export type Calls = {
   /** The node has died, so its requests in progress end without a response. */
   hangUp(node: string): void;
   inProgress(): number;
+  /** Whether the node moves a test clock, for which a client waits. */
+  movesClock(node: string): boolean;
   /** How many requests have ended. */
   ended(): number;
   readonly acknowledged: readonly Acknowledged[];
@@ -39,6 +41,7 @@ export function openCalls(options: {
   const findings: Finding[] = [];
   const marks = openMarks();
   const open = new Map<string, Set<() => void>>();
+  const moving = new Map<string, number>();
   let inProgress = 0;
   let ended = 0;
   let unavailable = 0;
@@ -65,6 +68,8 @@ export function openCalls(options: {
     open.set(name, waiters);
     inProgress += 1;
     let isOver = false;
+    const moves = method === 'POST' && path === '/sandbox/clock' ? 1 : 0;
+    moving.set(name, (moving.get(name) ?? 0) + moves);
 
     const hear = (answer?: { readonly status: number; readonly text: string }): void => {
       if (isOver) return;
@@ -72,6 +77,7 @@ export function openCalls(options: {
       inProgress -= 1;
       ended += 1;
       waiters.delete(hear);
+      moving.set(name, (moving.get(name) ?? 0) - moves);
       if (!answer || faults.happens('client hears nothing')) {
         trace.add(`client: ${what} was not answered`);
         return clients.hear(request, undefined);
@@ -91,7 +97,7 @@ export function openCalls(options: {
     };
 
     waiters.add(hear);
-    const sent = { method, url: path, headers, ...(body ? { payload: JSON.stringify(body) } : {}) };
+    const sent = { method, url: path, headers, ...(body ? { payload: payloadOf(request) } : {}) };
     return () => void node.call(sent).then(hear);
   }
 
@@ -122,6 +128,7 @@ export function openCalls(options: {
       open.delete(node);
     },
     inProgress: () => inProgress,
+    movesClock: (node) => (moving.get(node) ?? 0) > 0,
     ended: () => ended,
     acknowledged,
     unwritten: marks.unwritten,
@@ -130,9 +137,15 @@ export function openCalls(options: {
   };
 }
 
-/** Of a page, what its script reads. */
+function payloadOf({ body, isForm = false }: Request): string {
+  return isForm ? new URLSearchParams(body as Record<string, string>).toString() : JSON.stringify(body);
+}
+
+/** Of a page, what its script reads or its form sends. */
 function contentOf(text: string): unknown {
   if (/^[[{]/.test(text)) return JSON.parse(text);
   const [, facts] = /<script type="application\/json" id="facts">(.*)<\/script>/.exec(text) ?? [];
-  return facts === undefined ? undefined : JSON.parse(facts);
+  if (facts !== undefined) return JSON.parse(facts);
+  const [, token] = /<input type="hidden" name="token" value="([^"]*)">/.exec(text) ?? [];
+  return token === undefined ? undefined : { token };
 }

@@ -10,6 +10,7 @@ export const faultKinds = {
   'server starts up': 0.004,
   'server has no free connection': 0.004,
   'pooler has no server': 0.004,
+  'changes sent together deadlock': 0.3,
   'bank cannot be reached': 0.05,
   'bank goes away': 0.01,
   'bank hangs': 0.01,

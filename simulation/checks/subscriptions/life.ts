@@ -45,8 +45,8 @@ export type Told = Period & {
   /** Of its last failure. */
   failed?: { readonly at: string; readonly class: unknown };
 };
-/** A try that a new consent has to explain. */
-export type ConsentedTry = { readonly what: string; readonly failedAt: string; readonly until: string };
+/** A try that a new consent has to explain: one from after the failure, and known when the try was decided. */
+export type ConsentedTry = { readonly what: string; readonly failedAt: string; readonly at: string };
 /** What is left of a period at the end of a pause. */
 type Rest = {
   readonly pauseEndedAt: string;
@@ -80,13 +80,15 @@ export class Life {
   paidThrough: string | undefined;
   lastNumber = Infinity;
   resumesAt: string | undefined;
-  /** Of a charge, or of what the payer paid of their own accord. */
-  lastMoneyAt?: string;
+  /** A charge, or what the payer paid of their own accord, and the period that it was for. */
+  lastMoney?: { readonly at: string; readonly number: number };
   /** When charging last ended, and who ended it. */
   #stopped: { readonly at: string; readonly by: string } | undefined;
   #announcement: Announcement | undefined;
   /** What starts earlier is of a time that is not charged. */
   #chargedFrom = '';
+  /** The day from which dates are counted after a pause, and its period. */
+  #shifted: { readonly day: string; readonly number: number; readonly at: string } | undefined;
   readonly changes = new Changes((problem) => this.problems.push(problem));
   readonly #payments = new Set<string>();
   readonly consented: ConsentedTry[] = [];
@@ -101,6 +103,11 @@ export class Life {
     return [...this.periods.values()].at(-1);
   }
 
+  /** Periods are asked for next to each other. */
+  get isStacking(): boolean {
+    return this.#policy.stack === true;
+  }
+
   get unsettled(): Told[] {
     return [...this.periods.values()].filter((period) => this.#isOpen.has(period.number));
   }
@@ -109,6 +116,9 @@ export class Life {
   datesOf(number: number): Dates | undefined {
     if (number > this.lastNumber || this.startedAt === undefined) return undefined;
     const { schedule, firstPeriod } = this.terms;
+    const { day = '', number: first = Infinity } = this.#shifted ?? {};
+    if (number >= first)
+      return datesOf({ ...schedule, anchor: 'atStart', trialDays: 0 }, day, number - first);
     const start = firstPeriod?.startsOn ?? dateIn(schedule.zone, Date.parse(this.startedAt));
     return datesOf(schedule, start, number - (firstPeriod?.number ?? 1));
   }
@@ -199,7 +209,7 @@ export class Life {
       if (fact['by'] === 'charge' && period?.charging === undefined)
         this.problems.push(`period ${period?.number} is paid by a charge that was not made`);
       if (period) this.#paidFor(period);
-      if (fact['by'] === 'payer') this.lastMoneyAt = at;
+      if (fact['by'] === 'payer') this.lastMoney = { at, number: Number(fact['number']) };
       if (this.phase === 'unpaid') this.phase = 'running';
     },
     period_closed: (fact) => {
@@ -235,6 +245,14 @@ export class Life {
       this.#stop('paused', at, String(fact['by']));
     },
     subscription_resumed: () => void (this.phase = 'running'),
+    anchor_shifted: (_, at) => {
+      const { endsOn, number = 0 } = this.latest ?? {};
+      const day = dateIn(this.zone, Date.parse(at));
+      if (endsOn !== day)
+        this.problems.push(`its dates start again on ${day}, and its last period ends on ${endsOn}`);
+      if (this.#isOpen.size > 0) this.problems.push(`its dates start again on ${day}, and a period is open`);
+      this.#shifted = { day, number: number + 1, at };
+    },
     end_scheduled: (fact) => void (this.lastNumber = Number(fact['afterNumber'])),
     payer_reason_given: () => {},
     end_refund_started: () => {},
@@ -253,7 +271,7 @@ export class Life {
       const { isOver, failed, payableUntil = '' } = this.changes.pending ?? {};
       if (isOver) this.#mayTry('the change', failed, { at, until: at, end: payableUntil });
       this.changes.charged(String(fact['paymentId']));
-      this.lastMoneyAt = at;
+      this.lastMoney = { at, number: this.changes.pending?.period ?? 0 };
     },
     change_charge_failed: (fact, at) => this.changes.failed(String(fact['failedFor']), at),
     change_dropped: () => this.changes.dropped(),
@@ -312,6 +330,9 @@ export class Life {
   #closeTime(before: string, at: string): void {
     if (this.phase === before || this.phase !== 'running') return;
     if (before === 'paused') this.#chargedFrom = earlier(this.resumesAt, at);
+    // A whole period starts with the day.
+    if (this.#shifted?.at === at)
+      this.#chargedFrom = instantOf(new Date(startOfDate(this.zone, this.#shifted.day)).toISOString());
     if (before === 'unpaid') this.#chargedFrom = at;
     this.resumesAt = undefined;
     this.#stopped = undefined;
@@ -324,7 +345,10 @@ export class Life {
     const wrong = (what: string) => this.problems.push(`period ${number} ${what}`);
     const expected = latest ? latest.number + 1 : (this.terms.firstPeriod?.number ?? 1);
     if (number !== expected) wrong(`comes where ${expected} has to`);
-    const dates = this.datesOf(number);
+    // What is skipped before a new anchor ends with it.
+    const isCut = outcome === 'skipped' && together.some(({ type }) => type === 'anchor_shifted');
+    const agreed = this.datesOf(number);
+    const dates = agreed && isCut ? { ...agreed, endsOn: earlier(agreed.endsOn, period.endsOn) } : agreed;
     if (!dates) wrong('comes after the last one');
     else if (textOf(dates) !== textOf(period)) wrong(`is ${textOf(period)}, and agreed is ${textOf(dates)}`);
     const rest = this.#restOf(period, at, together, before);
@@ -333,12 +357,12 @@ export class Life {
       this.#mayBeDue(period, at, { together, before, rest }, wrong);
     if (outcome === 'skipped') this.#maySkip(period, at, before, wrong);
     this.changes.created(period);
-    this.#costs(period, wrong, rest?.part);
+    this.#costs(period, wrong, isCut && agreed && period.endsOn < agreed.endsOn ? [0, 1] : rest?.part);
     this.periods.set(number, { ...period, ...(outcome === 'open' ? { nextTryAt: period.dueAt } : {}) });
     if (outcome === 'paid') this.#paidFor(period);
     if (period.invoiceId !== undefined) this.invoices.add(period.invoiceId);
     if (outcome !== 'open') return;
-    if (this.#isOpen.size > 0 && this.#policy.stack !== true) wrong('is asked for next to another');
+    if (this.#isOpen.size > 0 && !this.isStacking) wrong('is asked for next to another');
     this.#isOpen.add(number);
   }
 
@@ -440,7 +464,7 @@ export class Life {
     if (!created || made.length === mostAtOnce || this.terms.catchUp === 'all' || this.phase !== 'running')
       return;
     const isLeftOpen = [...this.#isOpen].some((number) => number < created.number);
-    if (isLeftOpen && this.#policy.stack !== true) return;
+    if (isLeftOpen && !this.isStacking) return;
     const due = this.surelyDue();
     if (created.outcome === 'skipped' || due === undefined || due > Date.parse(at)) return;
     this.problems.push(
@@ -463,7 +487,7 @@ export class Life {
       wrong(`is charged at ${at}, and its next try is ${nextTryAt}`);
     if (this.isParked) wrong('is charged while charging is stopped');
     this.#payments.add(payment);
-    this.lastMoneyAt = at;
+    this.lastMoney = { at, number };
     const { nextTryAt: _, ...rest } = period;
     this.periods.set(number, { ...rest, charging: payment });
   }
@@ -490,7 +514,7 @@ export class Life {
     const wrong = (problem: string) => this.problems.push(`${what} ${problem}, and a consent starts a try`);
     if (!failed || !healedByConsent.has(String(failed.class))) wrong(`waits for ${String(failed?.class)}`);
     if (until >= end) wrong(`is tried until ${end}`);
-    this.consented.push({ what, failedAt: failed?.at ?? at, until });
+    this.consented.push({ what, failedAt: failed?.at ?? at, at });
   }
 
   /** The charge at the bank is over, unless another try is only wanted. When the next may be made is said, or none is. */

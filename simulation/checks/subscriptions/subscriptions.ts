@@ -5,6 +5,8 @@ import type { Check, Problem } from '../check.ts';
 import { instantOf, Life } from './life.ts';
 
 const dayMs = 24 * 3_600_000;
+/** A node with a late clock hears of a consent before its time. */
+const clocksDifferMs = 4_000;
 
 export const subscriptions: Check = {
   name: 'subscriptions',
@@ -49,8 +51,12 @@ function unexplained(
   const owners = [...invoices, (terms.customerId ?? '').slice(0, 23)];
   const given = owners.flatMap((owner) => consents.get(owner) ?? []);
   return consented
-    .filter(({ failedAt, until }) => !given.some((at) => at > failedAt && at <= until))
+    .filter(({ failedAt, at }) => !given.some((one) => one > failedAt && one <= withDifference(at)))
     .map(({ what, failedAt }) => `${what} is tried again, and its payer agreed to nothing since ${failedAt}`);
+}
+
+function withDifference(at: string): string {
+  return instantOf(new Date(Date.parse(at) + clocksDifferMs).toISOString());
 }
 
 function differences(
@@ -110,8 +116,11 @@ function waitsFor(life: Life): Waits {
   const [oldest] = life.unsettled;
   if (oldest?.charging !== undefined) return { what: `charge ${oldest.charging} is over`, at: 0 };
   const until = oldest?.nextTryAt ?? oldest?.endsTriesAt;
-  if (oldest && until !== undefined)
-    return { what: `period ${oldest.number} is tried again or given up`, at: Date.parse(until) };
+  if (oldest && until !== undefined) {
+    const isOfOther = life.isStacking && life.lastMoney?.number !== oldest.number;
+    const at = isOfOther && oldest.nextTryAt !== undefined ? afterLastMoney(life, until) : Date.parse(until);
+    return { what: `period ${oldest.number} is tried again or given up`, at };
+  }
   if (oldest || life.phase === 'unpaid') return undefined;
   const { latest, resumesAt } = life;
   const due = life.surelyDue();
@@ -121,8 +130,12 @@ function waitsFor(life: Life): Waits {
     return resumesAt === undefined ? undefined : { what: 'the pause ends', at: Date.parse(resumesAt) };
   }
   if (due === undefined) return end;
-  // Late periods come one a day.
-  const isAll = life.terms.catchUp === 'all' && life.lastMoneyAt !== undefined;
-  const at = isAll ? Math.max(due, Date.parse(life.lastMoneyAt ?? '') + 2 * dayMs) : due;
+  const at = life.terms.catchUp === 'all' ? afterLastMoney(life, due) : due;
   return { what: `period ${(latest?.number ?? 0) + 1} is due`, at };
+}
+
+/** Late periods, and those that are asked for next to each other, come one a day: within two days of the last. */
+function afterLastMoney({ lastMoney }: Life, due: string | number): number {
+  const at = new Date(due).getTime();
+  return lastMoney ? Math.max(at, Date.parse(lastMoney.at) + 2 * dayMs) : at;
 }

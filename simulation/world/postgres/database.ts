@@ -213,6 +213,13 @@ export async function openWorldDatabase(options: {
     return found && Object.assign(new Error(found.message), { code: found.code, severity: 'FATAL' });
   }
 
+  /** It rolls all of them back. Alone, none meets another. */
+  function deadlockOf({ inTransaction, wantsTransaction }: Session, question: Question): Error | undefined {
+    if (inTransaction || wantsTransaction !== undefined || changesIn(question) < 2) return undefined;
+    if (!faults.happens('changes sent together deadlock')) return undefined;
+    return Object.assign(new Error('deadlock detected'), { code: '40P01', severity: 'ERROR' });
+  }
+
   async function answer(session: Session, question: Question): Promise<pg.QueryResult> {
     if (session.broken) throw lost();
     const what = nameOf(question);
@@ -254,6 +261,8 @@ export async function openWorldDatabase(options: {
             await breakOff(session);
             return settle({ error: refused });
           }
+          const deadlock = deadlockOf(session, question);
+          if (deadlock) return settle({ error: deadlock });
           const isPoll = pollsForDue.test(what);
           if (isPoll && !dueMs) await readWhatIsDue();
           if (findsNothing(session, question)) {

@@ -590,8 +590,9 @@ export function evolve(before: Subscription | undefined, fact: SubscriptionFact,
     return { terms, phase, items: terms.items, ...empty };
   }
   if (!before) throw new Error(`Fact ${fact.type} came before the subscription was created.`);
-  const after = withoutSettled({ ...afterFact(before, fact, now), phase });
-  return phase === 'running' ? withoutPause(after) : after;
+  const told = afterFact(before, fact, now);
+  const after = withoutSettled(told.phase === phase ? told : { ...told, phase });
+  return phase === 'running' && after.pause ? withoutPause(after) : after;
 }
 
 /** No charge follows the announcement of a period that is neither open nor still to come. */
@@ -921,14 +922,16 @@ function afterMissed(
   return { ...before, open, missed: before.missed.filter((one) => one !== missed) };
 }
 
+function withScheduledItems({ scheduledItems, ...rest }: Subscription): Subscription {
+  return { ...rest, items: scheduledItems ?? rest.items };
+}
+
 /** Older ones stay in the list of periods, and can no longer be charged. */
 const maxMissed = 100;
 
 function afterNewPeriod(before: Subscription, period: Period): Subscription {
-  const { scheduledItems, ...rest } = before;
   const after = {
-    ...rest,
-    ...(scheduledItems ? { items: scheduledItems } : {}),
+    ...(before.scheduledItems ? withScheduledItems(before) : before),
     latest: period,
     paidMinor: period.creditMinor,
     creditMinor: before.creditMinor - period.creditMinor,

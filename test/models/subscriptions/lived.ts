@@ -6,6 +6,7 @@ import { decideCreate, decideWake } from '../../../src/subscriptions/domain/comm
 import {
   evolve,
   nextAction,
+  type Action,
   type Period,
   type Subscription,
   type SubscriptionFact,
@@ -35,6 +36,7 @@ export class Life {
   wakes = 0;
   now: Instant;
   readonly #bank: Bank;
+  #looked: { readonly at: Subscription; readonly next: Action | undefined } | undefined;
 
   constructor(terms: SubscriptionTerms, bank: Bank = () => ({ outcome: 'captured' })) {
     this.#bank = bank;
@@ -47,25 +49,22 @@ export class Life {
     this.take(others, terms.createdAt);
   }
 
+  /** What it waits for. Looked up once for each state, because lives ask for it all the time. */
+  get next(): Action | undefined {
+    const at = this.subscription;
+    if (this.#looked?.at !== at) this.#looked = { at, next: nextAction(at) };
+    return this.#looked.next;
+  }
+
   /** Wakes the subscription at each time it waits for, up to this one. */
   until(end: Instant): this {
-    for (
-      let next = nextAction(this.subscription);
-      next && next.at <= end;
-      next = nextAction(this.subscription)
-    )
-      this.wake(latest(next.at, this.now));
+    for (let { next } = this; next && next.at <= end; { next } = this) this.wake(latest(next.at, this.now));
     return this;
   }
 
   /** All that is due, at a time when a node looks. */
   wakeAt(now: Instant): this {
-    for (
-      let next = nextAction(this.subscription);
-      next && next.at <= now;
-      next = nextAction(this.subscription)
-    )
-      this.wake(now);
+    for (let { next } = this; next && next.at <= now; { next } = this) this.wake(now);
     return this;
   }
 
@@ -73,7 +72,7 @@ export class Life {
     this.wakes += 1;
     if (this.wakes > maxWakes) throw new Error('The subscription is woken without an end.');
     const invoiceId = `invoice${this.wakes}`;
-    const next = nextAction(this.subscription);
+    const { next } = this;
     const change = next?.does === 'chargeChange' ? this.subscription.change?.invoiceId : undefined;
     const open = next?.does === 'charge' ? this.rows.get(next.number)?.invoiceId : (change ?? invoiceId);
     const ids = { invoiceId, paymentId: `${open}.${this.wakes}` };

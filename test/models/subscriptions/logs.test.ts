@@ -1,9 +1,12 @@
 // The simulation's check of subscriptions finds nothing in the logs of random lives, and each mistake that is planted in one.
 import { expect, test } from 'vitest';
 import type { Fact } from '../../../simulation/checks/rows.ts';
+import { instantAt } from '../../../src/clock.ts';
+import { decideResumeShifted } from '../../../src/subscriptions/domain/changes/shift-anchor.ts';
 import { dayOf, hour, startOf } from '../calendar.ts';
 import { keptOf, problemsOf, type Kept } from './logs.ts';
-import { planFrom } from './plan.ts';
+import { planFrom, type Plan } from './plan.ts';
+import { lifeOf } from './service.ts';
 
 const lives = 150;
 const firstLife = 51_000;
@@ -15,10 +18,15 @@ test(`nothing is found in ${lives} lives`, () => {
   }
 });
 
-/** A pause over the start of the second period ends at one at night. The hours of charges begin at six. */
-const resumedAtNight = (() => {
-  const midnight = startOf('UTC', dayOf('2027-02-28'));
-  return keptOf({
+test('a period that is asked for next to others is tried on the day after their charge', () => {
+  expect(problemsOf(keptOf(planFrom(3_001_575)))).toEqual([]);
+});
+
+const midnight = startOf('UTC', dayOf('2027-02-28'));
+
+/** A pause begins shortly before the second period, of a month. */
+function pausedPlan(others: Partial<Plan>): Plan {
+  return {
     seed: 1,
     zone: 'UTC',
     interval: { months: 1 },
@@ -32,20 +40,25 @@ const resumedAtNight = (() => {
     finally: 'pause',
     stack: false,
     answers: [],
-    acts: [
-      { at: midnight - 5 * hour, does: 'pause', forgives: false },
-      { at: midnight + hour, does: 'resume' },
-    ],
+    acts: [{ at: midnight - 5 * hour, does: 'pause', forgives: false }],
     outages: [],
     lateBy: 0,
     endsAt: midnight + 20 * hour,
-  });
+    ...others,
+  };
+}
+
+/** At one at night. The hours of charges begin at six. */
+const resumedAtNight = (() => {
+  const plan = pausedPlan({});
+  return keptOf({ ...plan, acts: [...plan.acts, { at: midnight + hour, does: 'resume' }] });
 })();
 
 const changed = (kept: Kept, change: (fact: Fact) => Fact | Fact[]): Kept => ({
   ...kept,
   facts: kept.facts.map((facts) => facts.flatMap(change)),
 });
+const later = (at: string, hours: number) => instantAt(Date.parse(at) + (hours * hour) / 1_000);
 const periodOf = (fact: Fact) =>
   fact['period'] as { number: number; outcome: string } & Record<string, string>;
 const withPeriod = (change: (period: ReturnType<typeof periodOf>) => object) => (kept: Kept) =>
@@ -70,6 +83,42 @@ const withChange =
       const made = fact['change'] as { chargeMinor: number; creditMinor: number } | undefined;
       return made && made.chargeMinor > 0 ? { ...fact, change: { ...made, ...change(made) } } : fact;
     });
+
+/** On 18 March, with dates that start again on that day. */
+const shifted = (() => {
+  const plan = pausedPlan({});
+  const life = lifeOf(plan);
+  const now = instantAt((midnight + 18 * 24 * hour + hour) / 1_000);
+  const resumed = decideResumeShifted(life.subscription, now);
+  if (!resumed.ok) throw new Error(resumed.refusal.code);
+  life.take(resumed.value, now);
+  return keptOf(plan, life.until(instantAt((midnight + 90 * 24 * hour) / 1_000)));
+})();
+
+test('a pause that ends with a new anchor skips up to its day, and whole periods start on it', () => {
+  expect(problemsOf(shifted)).toEqual([]);
+  expect(shifted.periods.map(({ outcome }) => outcome)).toEqual(['paid', 'skipped', 'paid', 'paid', 'paid']);
+});
+
+test.each<[string, (kept: Kept) => Kept, RegExp]>([
+  [
+    'a new anchor that no fact says',
+    (kept) => changed(kept, (one) => (one.type === 'anchor_shifted' ? [] : one)),
+    /period 2 is regular 2027-02-28–2027-03-18, and agreed is/,
+  ],
+  [
+    'a period that ends after its new anchor',
+    withPeriod(({ number }) => (number === 2 ? { endsOn: '2027-03-28' } : {})),
+    /dates start again on 2027-03-18, and its last period ends on 2027-03-28/,
+  ],
+  [
+    'a charge of the time before the new anchor',
+    withPeriod(({ number }) => (number === 2 ? { outcome: 'missed' } : {})),
+    /period 2 is of a time that is not charged|period 2 is missed while/,
+  ],
+])('%s is found', (_, mistake, problem) => {
+  expect(problemsOf(mistake(shifted)).join('\n')).toMatch(problem);
+});
 
 test('a period that a pause ends in has its row at once, and its charge at the hours agreed', () => {
   const created = resumedAtNight.facts.findIndex((facts) =>
@@ -208,6 +257,21 @@ test.each<[string, (kept: Kept) => Kept, RegExp]>([
     'a try after a consent that came before the failure',
     (kept) => ({ ...kept, consents: kept.consents.map(() => '2026-01-01T00:00:00.000000Z') }),
     /its payer agreed to nothing since/,
+  ],
+  [
+    'a try that was planned before the consent',
+    (kept) => ({
+      ...kept,
+      consents: kept.consents.map((at) => later(at, 12)),
+      facts: kept.facts.map((facts, place) =>
+        facts.map((one) => {
+          const until = later(kept.times[place]!, 24);
+          const planned = { type: 'charge_postponed', number: one['number'], why: 'newConsent', until };
+          return one['isConsent'] === true ? planned : one;
+        }),
+      ),
+    }),
+    /^period \d+ is tried again, and its payer agreed to nothing since/m,
   ],
   ['two tries for one consent', consented((one) => [one, one]), /is tried in any case/],
   [

@@ -23,8 +23,8 @@ function plain(value: unknown): unknown {
   return JSON.parse(text);
 }
 
-export function keptOf(plan: Plan): Kept {
-  const { log, subscription, rows } = lifeOf(plan);
+export function keptOf(plan: Plan, life = lifeOf(plan)): Kept {
+  const { log, subscription, rows } = life;
   const { phase, terms: _, ...state } = subscription;
   const kept = {
     facts: log.map(({ facts }) => facts),

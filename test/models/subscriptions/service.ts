@@ -24,11 +24,10 @@ import {
   decideConsentRenewed,
   withChangeConsented,
 } from '../../../src/subscriptions/domain/dunning/try-again.ts';
-import {
-  nextAction,
-  type Subscription,
-  type SubscriptionFact,
-  type SubscriptionTerms,
+import type {
+  Subscription,
+  SubscriptionFact,
+  SubscriptionTerms,
 } from '../../../src/subscriptions/domain/subscription.ts';
 import { withoutCredit } from '../../../simulation/checks/subscriptions/changes.ts';
 import { dayOf, dayLong, type Micros } from '../calendar.ts';
@@ -130,7 +129,7 @@ export function lifeOf(plan: Plan): Life {
 
 function runUntil(life: Life, plan: Plan, end: Micros): void {
   for (;;) {
-    const due = nextAction(life.subscription)?.at;
+    const due = life.next?.at;
     const dropped = dropsChangeAt(life.subscription);
     const next = due !== undefined && dropped !== undefined ? earliest(due, dropped) : (due ?? dropped);
     if (next === undefined) return;

@@ -4,7 +4,7 @@ import { laterBy, type Instant } from '../../../clock.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import { dateText } from '../../../retry-rules/domain/calendar.ts';
 import type { Every } from '../../../retry-rules/domain/periods.ts';
-import { packIdOf, packsInForce } from '../../../retry-rules/domain/rule-packs.ts';
+import { packIdOf, packsInForce, type RulePack } from '../../../retry-rules/domain/rule-packs.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
 import { momentOnDay, nextMoment, windowProblem, type DayWindow } from '../day-window.ts';
 
@@ -130,10 +130,14 @@ function stackProblem({ stack = false, windowDays }: DunningPolicy): string | un
     : undefined;
 }
 
+/** Each once, although several networks share it. */
+function packsOfAll(now: Instant): RulePack[] {
+  return [...new Set(networks.flatMap((network) => packsInForce(network, now)))];
+}
+
 function triesProblem(tries: readonly number[], windowDays: number, now: Instant): string | undefined {
   if (!tries.every(isDay)) return '`tries` must be whole numbers of days, 1 or more.';
-  const packs = networks.flatMap((network) => packsInForce(network, now));
-  for (const pack of packs) {
+  for (const pack of packsOfAll(now)) {
     const by = (rule: string) => `Rule ${rule} of ${packIdOf(pack)}:`;
     if (pack.retries && new Set(tries).size < tries.length)
       return `${by('onceADay')} two \`tries\` are on one day.`;
@@ -202,7 +206,7 @@ export function nextTryAt(
 
 /** The card of a later try is not known, so the strictest network decides. */
 function maxAttempts(now: Instant): number {
-  const counters = networks.flatMap((network) => packsInForce(network, now)).flatMap((pack) => pack.counters);
+  const counters = packsOfAll(now).flatMap((pack) => pack.counters);
   return Math.min(...counters.flatMap((counter) => (counter.of === 'charge' ? [counter.maxDeclines] : [])));
 }
 
