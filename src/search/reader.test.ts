@@ -108,7 +108,7 @@ test('sums follow each change of status, and a rebuild corrects them while they 
   expect(await summedPayments()).toBe(before + 1);
 });
 
-test('a rebuild sums a day at a time, and one that ends between two days goes on', async () => {
+test('a rebuild sums a day at a time, and one that ends between two days is finished', async () => {
   const { clock, database } = world.service;
   for (let day = 0; day < 3; day++) {
     clock.advance(24 * 3_600_000);

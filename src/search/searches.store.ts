@@ -160,10 +160,9 @@ const searchPaymentsBy = (key: SearchKey) =>
     order by found.created_at desc, found.invoice_id desc, found.payment_id desc`,
   });
 
-const ofInvoice = [
-  same('status', 'invoice_status'),
-  same('amount_minor', 'invoice_amount'),
-].join('\n        ');
+const ofInvoice = [same('status', 'invoice_status'), same('amount_minor', 'invoice_amount')].join(
+  '\n        ',
+);
 
 const keysOfInvoice: readonly InvoiceSearchKey[] = ['time', 'invoice_id', 'external_id', 'invoice_amount'];
 
