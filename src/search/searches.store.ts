@@ -260,7 +260,8 @@ const limitTime = statement({
   name: 'limit_search_time',
   parameters: { limit: 'text' },
   row: {},
-  text: `select from set_config('statement_timeout', :limit, true), set_config('plan_cache_mode', 'force_custom_plan', true)`,
+  text: `select from set_config('statement_timeout', :limit, true) as limited,
+           set_config('plan_cache_mode', 'force_custom_plan', true) as planned`,
 });
 
 /** Of a whole search; PostgreSQL limits each of its statements. */

@@ -1,5 +1,5 @@
 // The text of a line before it is in a language: phrases, with what fills their gaps.
-import type { Instant } from '../../clock.ts';
+import { epochMsOf, type Instant } from '../../clock.ts';
 import { phrases, type Language, type Phrase, type WholePhrase } from './phrases.ts';
 
 type Time = { readonly time: Instant };
@@ -54,13 +54,15 @@ function joined(language: Language, text: Text): string {
     .join(' ');
 }
 
+const russianTime = new Intl.DateTimeFormat('ru', {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  timeZone: 'UTC',
+});
+
 /** To the second, in the zone of the API. */
 function timeIn(language: Language, time: Instant): string {
   if (language === 'en') return `${time.slice(0, 19)}Z`;
-  const local = new Date(time).toLocaleString(language, {
-    dateStyle: 'medium',
-    timeStyle: 'medium',
-    timeZone: 'UTC',
-  });
+  const local = russianTime.format(epochMsOf(time));
   return `${local} по UTC`;
 }
