@@ -44,7 +44,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
   ['what banks reported on their own; few', ['count_open_notes']],
   [
     'rows in the order of their keys, in portions',
-    ['delete_sums', 'find_next_day_to_sum', 'read_portion_to_search', 'retire_exchange'],
+    ['find_next_day_to_sum', 'read_portion_to_search', 'retire_exchange'],
   ],
   ['what every module expects of one aggregate', ['find_expected_operation']],
   ['in a sandbox alone: whether other parties use the terminals of one', ['read_terminals_of_party']],
