@@ -359,6 +359,16 @@ as $$
   set amount_minor = kept.amount_minor + excluded.amount_minor, n = kept.n + excluded.n;
 $$;
 
+create or replace function public.note_late_exchange()
+ returns trigger
+ language plpgsql
+as $$
+begin
+  insert into exchange_late (aggregate_id, operation, begun_at) values (old.aggregate_id, old.operation, old.begun_at)
+  on conflict do nothing;
+  return null;
+end $$;
+
 create or replace function public.post_journal(for_aggregate text, for_operation text, happened timestamp with time zone, entries json)
  returns text
  language plpgsql
@@ -631,22 +641,6 @@ as $$
 begin
   raise exception using errcode = 'PL001', message = 'a payout passes a limit of its wallet', detail = counted::text;
 end $$;
-
-create or replace function public.remake_coarse_sums()
- returns void
- language sql
-as $$
-  delete from search_hour_sum;
-  insert into search_hour_sum
-  select party_id, shop_id, date_trunc('hour', quarter, 'UTC') as hour, what, currency, status, decline_class, sum(amount_minor), sum(n)
-  from search_sum group by party_id, shop_id, hour, what, currency, status, decline_class;
-  delete from search_day_sum;
-  insert into search_day_sum
-  select party_id, shop_id, date_trunc('day', quarter, 'UTC') as day, what, currency, status, attempt, payment_system, decline_class,
-    failure, bank_code, sum(amount_minor), sum(n)
-  from search_sum
-  group by party_id, shop_id, day, what, currency, status, attempt, payment_system, decline_class, failure, bank_code;
-$$;
 
 create or replace function public.start_charges(changes json)
  returns table(asker integer)
@@ -1161,7 +1155,16 @@ create table exchange (
 create index exchange_far_reference on exchange using btree (bank_id, far_reference) where far_reference is not null;
 create index exchange_time on exchange using brin (begun_at) with (pages_per_range='32');
 create trigger exchange_is_kept before delete on exchange for each row when (old.begun_at > (now() - '540 days'::interval)) execute function forbid_change();
+create trigger exchange_is_late after update on exchange for each row when (new.heard_at is null or new.heard_at >= (old.begun_at + '01:00:00'::interval)) execute function note_late_exchange();
 create trigger exchange_keeps_what_is_proved before update on exchange for each row when (old.state = any (array['approved'::text, 'declined'::text, 'takenBack'::text, 'settled'::text])) execute function forbid_change();
+
+create table exchange_late (
+  aggregate_id id not null,
+  operation text collate "C" not null,
+  written_in xid8 default pg_current_xact_id() not null,
+  begun_at timestamp with time zone not null,
+  constraint exchange_late_pkey primary key (aggregate_id, operation, written_in)
+);
 
 create table exchange_note (
   bank_id id not null,
@@ -1186,7 +1189,6 @@ create table exchange_sum (
   n bigint not null,
   constraint exchange_sum_pkey primary key (bank_id, hour, kind, state, within_ms)
 );
-create index exchange_sum_open on exchange_sum using btree (hour) where state = any (array['begun'::text, 'challenged'::text]);
 
 create table exchange_sum_position (
   only_row boolean not null,
@@ -1764,9 +1766,13 @@ create table search_payment (
   decline_class text,
   failure text,
   bank_code text,
+  invoice_created_at timestamp with time zone,
   constraint search_payment_pkey primary key (party_id, invoice_id, payment_id)
 ) with (fillfactor=80);
 create index search_payment_external_id on search_payment using btree (party_id, external_id) where external_id is not null;
+create index search_payment_invoices_of_amount on search_payment using btree (party_id, amount_minor, invoice_created_at, invoice_id);
+create index search_payment_invoices_of_ip on search_payment using btree (party_id, ip, invoice_created_at, invoice_id) where ip is not null;
+create index search_payment_invoices_of_last4 on search_payment using btree (party_id, last4, invoice_created_at, invoice_id) where last4 is not null;
 create index search_payment_of_amount on search_payment using btree (party_id, amount_minor, created_at, invoice_id, payment_id);
 create index search_payment_of_approval_code on search_payment using btree (party_id, approval_code) where approval_code is not null;
 create index search_payment_of_customer on search_payment using btree (party_id, customer_id, created_at, invoice_id, payment_id) where customer_id is not null;

@@ -7,19 +7,19 @@ const hash = `(hashtextextended(payment.invoice_id, 0) & 9223372036854775807)`;
 const failed = `${hash} % 10 = 0`;
 
 const payments = `
-  insert into search_payment (party_id, shop_id, invoice_id, payment_id, created_at, status, flow, amount_minor, external_id, customer_id,
+  insert into search_payment (party_id, shop_id, invoice_id, payment_id, created_at, invoice_created_at, status, flow, amount_minor, external_id, customer_id,
     email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code, currency, attempt, decline_class, failure, bank_code)
-  select party_id, shop_id, invoice_id, payment_id, created_at,
-    case when ${failed} then 'failed' when ${hash} % 50 = 1 then 'refunded' else status end,
+  select payment.party_id, payment.shop_id, invoice_id, payment_id, payment.created_at, invoice.created_at,
+    case when ${failed} then 'failed' when ${hash} % 50 = 1 then 'refunded' else payment.status end,
     case when ${hash} % 20 = 2 then 'hold' else 'instant' end, 100 + ${hash} % 100000, 'order-' || invoice_id,
     'C' || ${hash} % 200000, 'payer' || ${hash} % 300000 || '@example.com',
     '10.' || ${hash} % 50 || '.' || ${hash} % 200 || '.' || ${hash} % 7, 'device' || ${hash} % 250000,
     (400000 + ${hash} % 40)::text, lpad((${hash} % 10000)::text, 4, '0'), (array['visa', 'mastercard', 'nspkmir'])[1 + ${hash} % 3],
-    lpad((${hash} % 1000000000000)::text, 12, '0'), lpad((${hash} % 1000000)::text, 6, '0'), currency, (${hash} % 37 % 4)::int,
+    lpad((${hash} % 1000000000000)::text, 12, '0'), lpad((${hash} % 1000000)::text, 6, '0'), payment.currency, (${hash} % 37 % 4)::int,
     case when ${failed} then (array['retryLater', 'fixData', 'neverRetry'])[1 + ${hash} % 7 % 3] end,
     case when ${failed} then 'authorization_failed:insufficient_funds' end,
     case when ${failed} then (array['51', '54', '41', '05', '61'])[1 + ${hash} % 11 % 5] end
-  from payment`;
+  from payment join invoice using (invoice_id)`;
 
 const invoices = `
   insert into search_invoice (party_id, shop_id, invoice_id, created_at, status, amount_minor, external_id)

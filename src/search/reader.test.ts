@@ -108,6 +108,43 @@ test('sums follow each change of status, and a rebuild corrects them while they 
   expect(await summedPayments()).toBe(before + 1);
 });
 
+test('a rebuild sums a day at a time, and one that ends between two days is finished', async () => {
+  const { clock, database } = world.service;
+  for (let day = 0; day < 3; day++) {
+    clock.advance(24 * 3_600_000);
+    await world.paid('4242424242424242');
+  }
+  await world.service.search.whenIdle();
+  const days = () => query('select * from search_day_sum where n <> 0 order by search_day_sum');
+  const before = await days();
+  await query('update search_day_sum set amount_minor = -1; update search_hour_sum set n = n + 7');
+  await query(`insert into search_hour_sum
+    select party_id, 'GONE', hour, what, currency, status, decline_class, 1, 1 from search_hour_sum limit 1`);
+  const wrongDays = async () =>
+    Number(
+      (
+        await query(
+          `select count(distinct (party_id, shop_id, day)) as n from search_day_sum where amount_minor = -1`,
+        )
+      )[0]?.n,
+    );
+  await beginRebuild(database);
+  await rebuildPortion(database);
+  const left = [await wrongDays()];
+  expect(left[0]).toBeGreaterThan(3);
+  while (left.at(-1) !== 0) {
+    await expect(rebuildPortion(dying(database, 'make_day_sums'))).rejects.toThrow('died at make_day_sums');
+    expect(await wrongDays()).toBe(left.at(-1));
+    await rebuildPortion(database);
+    left.push(await wrongDays());
+  }
+  const oneByOne = Array.from({ length: (left[0] ?? 0) + 1 }, (_, index) => index).toReversed();
+  expect([...new Set(left)]).toEqual(oneByOne);
+  while ((await rebuildPortion(database)).isRebuilding);
+  expect(await wrongSums()).toEqual([]);
+  expect(await days()).toEqual(before);
+});
+
 test('a day with too many payments is summed in parts', async () => {
   const { clock, database } = world.service;
   for (let n = 0; n < 3; n++) {

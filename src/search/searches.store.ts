@@ -131,11 +131,11 @@ export const refundSearchKeys = ['invoice_id', 'rrn', 'external_id', 'approval_c
 export type InvoiceSearchKey = (typeof invoiceSearchKeys)[number];
 export type SearchKey = (typeof searchKeys)[number];
 export type RefundSearchKey = (typeof refundSearchKeys)[number];
-const keyed = (key: InvoiceSearchKey, row = '') => {
+const keyed = (key: InvoiceSearchKey) => {
   if (key === 'time') return '';
-  if (key === 'payment_amount' || key === 'invoice_amount') return `and ${row}amount_minor = :${key}`;
-  const is = `and ${row}${key} = :${key}`;
-  return key === 'fingerprint' ? `${is} and md5(${row}${key}) = md5(:${key})` : is;
+  if (key === 'payment_amount' || key === 'invoice_amount') return `and amount_minor = :${key}`;
+  const is = `and ${key} = :${key}`;
+  return key === 'fingerprint' ? `${is} and md5(${key}) = md5(:${key})` : is;
 };
 
 /** Each of these ends a query of the rows on one page, newest first. */
@@ -160,18 +160,41 @@ const searchPaymentsBy = (key: SearchKey) =>
     order by found.created_at desc, found.invoice_id desc, found.payment_id desc`,
   });
 
+const ofInvoice = [same('status', 'invoice_status'), same('amount_minor', 'invoice_amount')].join(
+  '\n        ',
+);
+
+const keysOfInvoice: readonly InvoiceSearchKey[] = ['time', 'invoice_id', 'external_id', 'invoice_amount'];
+
+export const pageOfInvoices = (key: InvoiceSearchKey) =>
+  keysOfInvoice.includes(key) ? pageByInvoices(key) : pageByPayments(key);
+
 /** `offset 0` has each invoice looked up: PostgreSQL would rather read all payments first than a few of many invoices. */
-export const pageOfInvoices = (key: InvoiceSearchKey) => `from search_invoice as invoice
-      where party_id = :party_id and shop_id = :shop_id ${ofInvoice(key)} and created_at >= :created_from
+const pageByInvoices = (key: InvoiceSearchKey) => `from search_invoice as invoice
+      where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and created_at >= :created_from
         and (created_at, invoice_id) < (:before_at, :before_invoice)
         ${ofPlace}
         ${ofAmount}
-        ${same('status', 'invoice_status')}
-        ${same('amount_minor', 'invoice_amount')}
+        ${ofInvoice}
         and (not :has_payment or exists (
           select from search_payment as payment
           where payment.party_id = :party_id and payment.invoice_id = invoice.invoice_id
         ${ofPayment} offset 0))
+      order by created_at desc, invoice_id desc limit :limit`;
+
+/** In the order of the invoices, so that no more payments are read than fill the page. */
+const pageByPayments = (key: InvoiceSearchKey) => `from (
+        select distinct invoice_created_at as created_at, invoice_id from search_payment
+        where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and invoice_created_at >= :created_from
+          and (invoice_created_at, invoice_id) < (:before_at, :before_invoice)
+          ${ofPayment}
+        order by created_at desc, invoice_id desc
+      ) as of_payments
+      where :has_payment and exists (
+        select from search_invoice as invoice where party_id = :party_id and invoice.invoice_id = of_payments.invoice_id
+        ${ofPlace}
+        ${ofAmount}
+        ${ofInvoice} offset 0)
       order by created_at desc, invoice_id desc limit :limit`;
 
 const searchInvoicesBy = (key: InvoiceSearchKey) =>
@@ -186,15 +209,6 @@ const searchInvoicesBy = (key: InvoiceSearchKey) =>
     select ${columnList(invoiceColumns, 'invoice')} from found join invoice using (invoice_id)
     order by found.created_at desc, found.invoice_id desc`,
   });
-
-const keysOfInvoice: readonly InvoiceSearchKey[] = ['time', 'invoice_id', 'external_id', 'invoice_amount'];
-
-function ofInvoice(key: InvoiceSearchKey): string {
-  if (keysOfInvoice.includes(key)) return keyed(key);
-  return `and invoice_id in (
-        select payment.invoice_id from search_payment as payment
-        where payment.party_id = :party_id ${keyed(key, 'payment.')})`;
-}
 
 const refundsAsked = (key: RefundSearchKey) => `from search_refund as refund
       where party_id = :party_id and shop_id = :shop_id ${key === 'approval_code' ? `and ${ofApproval}` : keyed(key)}
@@ -241,11 +255,13 @@ export const invoiceSearches = byKey(invoiceSearchKeys, searchInvoicesBy);
 export const refundSearches = byKey(refundSearchKeys, searchRefundsBy);
 export const refundCounts = byKey(refundSearchKeys, countRefundsBy);
 
+/** A plan for any values, kept after searches for something rare, would look through a whole table for a page of everything. */
 const limitTime = statement({
   name: 'limit_search_time',
   parameters: { limit: 'text' },
   row: {},
-  text: `select from set_config('statement_timeout', :limit, true)`,
+  text: `select from set_config('statement_timeout', :limit, true) as limited,
+           set_config('plan_cache_mode', 'force_custom_plan', true) as planned`,
 });
 
 /** Of a whole search; PostgreSQL limits each of its statements. */

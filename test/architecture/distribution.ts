@@ -21,6 +21,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   dunning_policy: 'party_id',
   event: 'aggregate_id',
   exchange: 'aggregate_id',
+  exchange_late: 'aggregate_id',
   exchange_note: 'bank_id',
   exchange_sum: 'bank_id',
   exchange_sum_position: 'only_row',

@@ -27,6 +27,7 @@ export const searchedOfPayment = {
   invoice_id: 'payment.invoice_id',
   payment_id: 'payment.payment_id',
   created_at: 'payment.created_at',
+  invoice_created_at: `(select created_at from invoice where invoice_id = payment.invoice_id)`,
   status: 'payment.status',
   flow: `payment.flow->>'type'`,
   // The public amount.

@@ -19,6 +19,9 @@ const sumKeys = [
   'bank_code',
 ] as const;
 export const sumKey = sumKeys.join(', ');
+/** After party, shop and time: hours are summed by less. */
+export const keysOfHours: readonly string[] = ['what', 'currency', 'status', 'decline_class'];
+export const keysOfDays: readonly string[] = sumKeys.slice(3);
 
 export function quarterOf(time: string): string {
   return `date_bin('15 minutes', ${time}, '2000-01-01T00:00:00Z')`;

@@ -12,7 +12,7 @@ import {
 } from '../../platform/database/statement.ts';
 import type { Range } from '../domain/splits.ts';
 import { withinTime } from '../searches.store.ts';
-import { summedPayments, summedPayouts, summedRefunds, type Summed } from './summed.ts';
+import { keysOfHours, summedPayments, summedPayouts, summedRefunds, type Summed } from './summed.ts';
 
 const asked = {
   party_id: 'text',
@@ -28,10 +28,8 @@ const asked = {
 } as const;
 
 const hourMs = 3_600_000;
-/** Hours are summed by these alone, days by everything. */
 const hours = { table: 'search_hour_sum', start: 'hour', lengthMs: hourMs } as const;
 const days = { table: 'search_day_sum', start: 'day', lengthMs: 24 * hourMs } as const;
-const keysOfHours: readonly string[] = ['currency', 'status', 'decline_class'];
 
 export type SumStatement<Row extends Columns> = {
   readonly statement: Statement<typeof asked, Row>;

@@ -2,7 +2,7 @@
 import type { BindingTerms } from '../../customers/domain/binding.ts';
 import type { TradingRefusal } from '../../merchants/domain/party.ts';
 import type { TimelineItem, TimelineLine } from '../domain/item.ts';
-import { say, sentences } from '../domain/text.ts';
+import { say, sentences, timeOf } from '../domain/text.ts';
 import type { BindingFacts } from '../port.ts';
 import { tradingWords } from './rule-lines.ts';
 import {
@@ -14,7 +14,6 @@ import {
   codeOf,
   meaningOf,
   rerouteLine,
-  shortTime,
   status,
   type UndatedLine as Line,
 } from './words.ts';
@@ -44,7 +43,7 @@ const lines: { readonly [Type in Fact['type']]: (fact: Of<Type>) => readonly Lin
   binding_charged: ({ approval, returnBy }) => [
     status(
       say('Charged. The bank has to confirm by {time} that the payer has the money back.', {
-        time: shortTime(returnBy),
+        time: timeOf(returnBy),
       }),
     ),
     ...authenticationLines(approval),

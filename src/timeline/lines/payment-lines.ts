@@ -3,7 +3,7 @@ import { defined } from '../../defined.ts';
 import type { PaymentFact, PaymentTerms } from '../../payments/domain/payment.ts';
 import { declineHelp } from '../domain/decline-help.ts';
 import type { TimelineLine } from '../domain/item.ts';
-import { nothing, say, sentences, type Text } from '../domain/text.ts';
+import { named, nothing, say, sentences, timeOf, type Text } from '../domain/text.ts';
 import type { PaymentFacts } from '../port.ts';
 import {
   adviceOn,
@@ -15,7 +15,6 @@ import {
   meaningOf,
   rerouteLine,
   secure,
-  shortTime,
   status,
   type UndatedLine as Line,
 } from './words.ts';
@@ -95,7 +94,7 @@ const lines: { readonly [Type in PaymentFact['type']]: (fact: Fact<Type>) => rea
     ),
     ...(waitsUntil === undefined
       ? []
-      : [refund(id, say('It waits for money of the shop, until {time}.', { time: shortTime(waitsUntil) }))]),
+      : [refund(id, say('It waits for money of the shop, until {time}.', { time: timeOf(waitsUntil) }))]),
   ],
   refund_funded: ({ refundId }) => [
     refund(refundId, say('The money of the shop for the refund is reserved.')),
@@ -175,14 +174,20 @@ function startLines({ amount, flow, payer, threeDSecure, exemption, authenticate
     { kind: 'payment', text: began, amount },
     ...(threeDSecure ? [secure(say(wishes[threeDSecure]))] : []),
     ...(exemption
-      ? [secure(say('The bank is asked for an exemption from 3-D Secure: {exemption}.', { exemption }))]
+      ? [
+          secure(
+            say('The bank is asked for an exemption from 3-D Secure: {exemption}.', {
+              exemption: named(exemption),
+            }),
+          ),
+        ]
       : []),
     ...(authenticated
       ? [secure(say('Authenticated elsewhere: status {status}, ECI {eci}.', authenticated))]
       : []),
     ...warnings.map((warning): Line => ({
       kind: 'rules',
-      text: say('Allowed with a warning: {warning}.', { warning }),
+      text: say('Allowed with a warning: {warning}.', { warning: named(warning) }),
     })),
   ];
 }

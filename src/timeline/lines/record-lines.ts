@@ -4,7 +4,7 @@ import { eventAt } from '../../platform/events/domain/topic.ts';
 import type { PayerEmail } from '../../emails/domain/payer-email.ts';
 import type { TimelineItem } from '../domain/item.ts';
 import type { Phrase } from '../domain/phrases.ts';
-import { nothing, say, sentences, type Text } from '../domain/text.ts';
+import { named, nothing, say, sentences, type Text } from '../domain/text.ts';
 import type { Deliveries, Delivery, NumberedEvent, Transfer, WaitingQueue } from '../port.ts';
 
 const phases = {
@@ -18,7 +18,7 @@ export function ledgerLines(transfers: readonly Transfer[]): TimelineItem[] {
   return transfers.map(({ happened_at, phase, step, debit, credit, minor, currency, operation_id }) => ({
     at: happened_at,
     kind: 'ledger',
-    text: say(phases[phase], { step, debit, credit }),
+    text: say(phases[phase], { step: named(step), debit, credit }),
     amount: { minor, currency },
     id: operation_id,
   }));
@@ -86,11 +86,21 @@ function deliveryLine(delivery: Delivery, eventTime: Instant | undefined): Timel
     text:
       failure === null
         ? say('{event}, attempt {attempt}: accepted.', { event, attempt })
-        : say('{event}, attempt {attempt}: failed with {failure}.', { event, attempt, failure }),
+        : say('{event}, attempt {attempt}: failed with {failure}.', {
+            event,
+            attempt,
+            failure: failureText(failure),
+          }),
     durationMs: duration_ms,
     id: webhook_id,
     ...(status === null ? {} : { code: String(status) }),
   };
+}
+
+/** The HTTP status, or why there is none. */
+function failureText(failure: string): Text {
+  const [, status] = /^status (\d{3})$/.exec(failure) ?? [];
+  return status === undefined ? named(failure) : say('status {status}', { status });
 }
 
 /** What failed may belong to another object of the same log, such as another payment of the invoice. */
@@ -98,7 +108,8 @@ function queueLines(queue: WaitingQueue, own: readonly Delivery[]): TimelineItem
   const { webhook_id: id, next_position, waiting_since, attempts, last_failure, wake_at, stuck_at } = queue;
   const isOwn = own.some(({ webhook_id, position }) => webhook_id === id && position >= next_position);
   const behind = last_failure === null || isOwn ? nothing : say('An earlier webhook event comes first.');
-  const failed = last_failure === null ? nothing : say('Last failure: {failure}.', { failure: last_failure });
+  const failed =
+    last_failure === null ? nothing : say('Last failure: {failure}.', { failure: failureText(last_failure) });
   const line = (at: Instant, text: Text): TimelineItem[] => [
     { at, kind: 'webhook', text: sentences(text, behind, failed), id },
   ];

@@ -6,9 +6,8 @@ import type { Payment } from '../../payments/domain/payment.ts';
 import type { Evaluation } from '../../recurring/port.ts';
 import type { TimelineItem, TimelineLine } from '../domain/item.ts';
 import type { WholePhrase } from '../domain/phrases.ts';
-import { say, type Text } from '../domain/text.ts';
+import { named, say, timeOf, type Text } from '../domain/text.ts';
 import type { ChargeOfSeries } from '../port.ts';
-import { shortTime } from './words.ts';
 
 const effectWords: Readonly<Record<string, WholePhrase>> = {
   'stop charge': 'this invoice is not charged again',
@@ -17,10 +16,12 @@ const effectWords: Readonly<Record<string, WholePhrase>> = {
   'stop card': 'every series of the card ends',
 };
 
-/** What else is stored is "wait until" a time. */
+/** What is stored of a rule's effect: what it stops, or the time until which to wait. */
 export function stopWords(effect: string): Text {
   const known = effectWords[effect];
-  return known ? say(known) : say('wait until {time}', { time: effect.replace('wait until ', '') });
+  const [, time] = /^wait until (\d{4}-\d\d-\d\dT\S+Z)$/.exec(effect) ?? [];
+  if (time !== undefined) return say('wait until {time}', { time: timeOf(time as Instant) });
+  return say(known ?? 'something that this version does not know');
 }
 
 export function ruleLines({ createdAt }: Payment, charge: ChargeOfSeries | undefined): TimelineLine[] {
@@ -74,7 +75,7 @@ export function nextAttemptLines(
   now: Instant,
 ): TimelineItem[] {
   const line = (text: Text, at = failedAt): TimelineItem[] => [{ at, kind: 'nextAttempt', text }];
-  const due = shortTime(invoice.dueDate);
+  const due = timeOf(invoice.dueDate);
   if (invoice.status !== 'unpaid') return line(say(ended[invoice.status]));
   if (invoice.dueDate <= now)
     return line(say('No other attempt: the invoice was due at {time}.', { time: due }));
@@ -92,7 +93,7 @@ export function nextAttemptLines(
     return line(
       say(
         'No other charge: the invoice is due at {due}, and until {time} {refused}. The payer can pay the invoice.',
-        { due, time: shortTime(retryAfter), refused },
+        { due, time: timeOf(retryAfter), refused },
       ),
     );
   return line(
@@ -126,5 +127,5 @@ export const tradingWords: Readonly<Record<TradingRefusal, WholePhrase>> = {
 };
 
 function refusedBy({ code, rule, pack }: Evaluation['decision'] & { readonly may: false }): Text {
-  return say('{code}, by rule {rule} of {pack}', { code, rule, pack });
+  return say('{code}, by rule {rule} of {pack}', { code: named(code), rule, pack });
 }

@@ -4,10 +4,10 @@ import { defined } from '../../defined.ts';
 import { declineHelp } from '../domain/decline-help.ts';
 import type { TimelineItem, TimelineLine } from '../domain/item.ts';
 import type { Phrase, WholePhrase } from '../domain/phrases.ts';
-import { nothing, say, sentences, type Text } from '../domain/text.ts';
+import { named, nothing, say, sentences, timeOf, type Text } from '../domain/text.ts';
 import type { SeriesFacts } from '../port.ts';
 import { stopWords } from './rule-lines.ts';
-import { adviceText, shortTime, status, type UndatedLine as Line } from './words.ts';
+import { adviceText, status, type UndatedLine as Line } from './words.ts';
 
 type Fact<Type extends SeriesFact['type']> = Extract<SeriesFact, { readonly type: Type }>;
 type Payment = { readonly invoiceId: string; readonly paymentId: string };
@@ -46,7 +46,7 @@ const lines: { readonly [Type in SeriesFact['type']]: (fact: Fact<Type>) => read
     { kind: 'rules', text: say('Allowed by {packs}.', { packs: fact.packs.join(', ') }), id: idOf(fact) },
     ...fact.warnings.map((warning): Line => ({
       kind: 'rules',
-      text: say('Allowed with a warning: {warning}.', { warning }),
+      text: say('Allowed with a warning: {warning}.', { warning: named(warning) }),
       id: idOf(fact),
     })),
   ],
@@ -84,7 +84,7 @@ const lines: { readonly [Type in SeriesFact['type']]: (fact: Fact<Type>) => read
     },
   ],
   notice_due: ({ notice: { kind, about } }) => [
-    { kind: 'series', text: say(notices[kind], { time: shortTime(about) }) },
+    { kind: 'series', text: say(notices[kind], { time: timeOf(about) }) },
   ],
 };
 
@@ -111,7 +111,7 @@ function agreed(
   alone: WholePhrase,
   until: Extract<Phrase, `${string}, until {time}.`>,
 ): Text {
-  return endsAt === undefined ? say(alone) : say(until, { time: shortTime(endsAt) });
+  return endsAt === undefined ? say(alone) : say(until, { time: timeOf(endsAt) });
 }
 
 function failureLines(fact: Fact<'recurring_charge_failed'>): Line[] {
@@ -133,7 +133,7 @@ function failureLines(fact: Fact<'recurring_charge_failed'>): Line[] {
           {
             kind: 'rules' as const,
             text: say('No charge before {time}, by rule {rule} of {pack}.', {
-              time: shortTime(notBefore.at),
+              time: timeOf(notBefore.at),
               rule: notBefore.rule,
               pack: notBefore.pack,
             }),

@@ -4,9 +4,9 @@ import { latest } from '../../clock.ts';
 import type { Withdrawal } from '../../payouts/domain/withdrawal.ts';
 import type { TimelineItem, TimelineLine } from '../domain/item.ts';
 import type { WholePhrase } from '../domain/phrases.ts';
-import { nothing, say, sentences } from '../domain/text.ts';
+import { nothing, say, sentences, timeOf } from '../domain/text.ts';
 import type { Transfer, Wait, WithdrawalFacts } from '../port.ts';
-import { adviceOn, byOperator, codeOf, meaningOf, shortTime, status, type UndatedLine } from './words.ts';
+import { adviceOn, byOperator, codeOf, meaningOf, status, type UndatedLine } from './words.ts';
 
 const returns: Readonly<Record<ReturnCode, WholePhrase>> = {
   account_closed: 'the account is closed',
@@ -29,7 +29,7 @@ function lineOf({ amount }: Withdrawal, fact: WithdrawalFacts[number]['fact']): 
       return status(
         sentences(
           say('Paid out, reference {reference}.', { reference: fact.reference }),
-          fact.availableBy ? say('On the card by {time}.', { time: shortTime(fact.availableBy) }) : nothing,
+          fact.availableBy ? say('On the card by {time}.', { time: timeOf(fact.availableBy) }) : nothing,
           byOperator(fact.reason),
         ),
         { amount },

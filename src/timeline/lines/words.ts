@@ -3,7 +3,7 @@ import type { Approval } from '../../acquiring/authorisation/domain/approval.ts'
 import type { Instant } from '../../clock.ts';
 import { failureAdvice } from '../domain/failure-advice.ts';
 import type { TimelineLine } from '../domain/item.ts';
-import { listed, nothing, say, type Text } from '../domain/text.ts';
+import { listed, named, nothing, say, timeOf, type Text } from '../domain/text.ts';
 
 /** A line of a fact, which has the fact's time. */
 export type UndatedLine = Omit<TimelineLine, 'at'>;
@@ -16,11 +16,10 @@ export const status = (text: Text, more: Partial<UndatedLine> = {}): UndatedLine
 export const secure = (text: Text): UndatedLine => ({ kind: 'threeDSecure', text });
 export const byOperator = (because: string | undefined) =>
   because === undefined ? nothing : say('An operator recorded it.');
-export const shortTime = (at: Instant) => `${at.slice(0, 19)}Z`;
 
 /** Payments and bindings have the same challenge. */
 export const challengeLine = (until: Instant) =>
-  secure(say('The payer has to confirm at their bank, until {time}.', { time: shortTime(until) }));
+  secure(say('The payer has to confirm at their bank, until {time}.', { time: timeOf(until) }));
 export const challengeEndLine = secure(say('The payer came back, or the bank decided without that.'));
 export const rerouteLine: UndatedLine = {
   kind: 'bank',
@@ -30,7 +29,7 @@ export const rerouteLine: UndatedLine = {
 export function authenticationLines({ authenticated, eci, liabilityShift }: Approval): UndatedLine[] {
   const status = authenticated?.status;
   const said = [
-    authenticated && say('3-D Secure: {how}', { how: authenticated.how }),
+    authenticated && say('3-D Secure: {how}', { how: named(authenticated.how) }),
     status && say('status {status}', { status }),
     eci && say('ECI {eci}', { eci }),
     liabilityShift === undefined

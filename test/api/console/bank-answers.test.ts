@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bankAnswers } from '../../../src/acquiring/bank-answers.ts';
 import { countExchanges, recountExchanges } from '../../../src/acquiring/exchange-log/store/exchange-sums.ts';
+import type { Instant } from '../../../src/clock.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
 import { startSmallWorld, type SmallWorld } from '../../support/worlds/small-world.ts';
 
 const hourMs = 3_600_000;
@@ -61,6 +63,59 @@ test('have what ends days after it began, in the hour of its beginning', async (
   expect(await open()).not.toContain(1);
   expect(await summed()).toEqual(await looked());
 });
+
+test('have a charge that was given up and found days later, and count no other hour for it', async () => {
+  const { clock, database } = world.service;
+  await query(`insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, digest, wire_keys, begun_at, state, heard_at)
+    select 'FOUND', made.operation, bank_id, terminal_id, 'authorise', digest, wire_keys, '${now()}', made.state, '${now()}'
+    from (select * from exchange limit 1) as one cross join (values ('a', 'givenUp'), ('b', 'challenged')) as made (operation, state)`);
+  clock.advance(61_000);
+  await count();
+  clock.advance(24 * hourMs);
+  await count();
+  const counted: Instant[] = [];
+  const watched = watching(database, counted);
+  await query(
+    `update exchange set state = 'approved', heard_at = '${now()}', answer = '{}' where aggregate_id = 'FOUND' and operation = 'a'`,
+  );
+  expect(await summed()).not.toEqual(await looked());
+  clock.advance(61_000);
+  await countExchanges(watched, now());
+  expect(await summed()).toEqual(await looked());
+  expect(counted).toHaveLength(2);
+  clock.advance(61_000);
+  await countExchanges(watched, now());
+  expect(counted).toHaveLength(3);
+});
+
+test('leave a change to the next count when its transaction ends after this one', async () => {
+  const { clock, database, testDatabase } = world.service;
+  await testDatabase.database.withClient(async (client) => {
+    await client.query('begin');
+    await client.query(
+      `update exchange set state = 'declined', heard_at = '${now()}' where aggregate_id = 'FOUND' and operation = 'b'`,
+    );
+    clock.advance(61_000);
+    await countExchanges(database, now());
+    await client.query('commit');
+  });
+  expect(await summed()).not.toEqual(await looked());
+  clock.advance(61_000);
+  await count();
+  expect(await summed()).toEqual(await looked());
+});
+
+/** Notes where each counted range begins. */
+function watching(db: Database, counted: Instant[]): Database {
+  return {
+    ...db,
+    run(one, parameters) {
+      if (one.name === 'count_exchanges') counted.push((parameters as unknown as { from: Instant }).from);
+      return db.run(one, parameters);
+    },
+    transaction: (work) => db.transaction((tx) => work(watching(tx, counted))),
+  };
+}
 
 test('say within what time half, and nine tenths, of the authorisations were answered', async () => {
   world.service.clock.advance(24 * hourMs);

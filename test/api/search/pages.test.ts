@@ -35,9 +35,9 @@ beforeAll(async () => {
   );
   await query(
     `insert into search_payment (party_id, shop_id, invoice_id, payment_id, created_at, status, flow, amount_minor, external_id,
-       customer_id, email, rrn)
+       customer_id, email, rrn, invoice_created_at)
      select $1, 'TEST', 'I' || n, '1', timestamptz '2026-01-01' + n / 7 * interval '1 second', 'captured', 'instant', n, 'e' || n,
-       'C' || n / 50, 'payer' || n / 50 || '@example.com', n::text
+       'C' || n / 50, 'payer' || n / 50 || '@example.com', n::text, timestamptz '2026-01-01' + n / 7 * interval '1 second'
      from generate_series(1, ${invoices}) as n`,
     [merchant.partyId],
   );
@@ -128,6 +128,38 @@ describe('a continuation token', () => {
   });
 });
 
+test('a walk through the invoices of an address returns each once, however many payments it has', async () => {
+  const { partyId, apiKey: token } = other;
+  await query(
+    `insert into invoice (invoice_id, party_id, shop_id, version, status, created_at, due_date, amount_minor, currency, product, metadata)
+     select 'OF' || n, $1, 'TEST', 1, 'unpaid', timestamptz '2026-02-01' + n / 3 * interval '1 second', '2030-01-01', n, 'RUB', 'p', '{}'
+     from generate_series(1, 40) as n`,
+    [partyId],
+  );
+  await query(
+    `insert into search_invoice (party_id, shop_id, invoice_id, created_at, status, amount_minor)
+     select party_id, shop_id, invoice_id, created_at, status, amount_minor from invoice where invoice_id like 'OF%'`,
+  );
+  await query(
+    `insert into search_payment (party_id, shop_id, invoice_id, payment_id, created_at, invoice_created_at, status, flow, amount_minor, ip)
+     select party_id, shop_id, invoice_id, n::text, created_at + (41 - amount_minor) * n * interval '1 minute', created_at, 'failed',
+       'instant', amount_minor, '10.0.0.2'
+     from invoice cross join generate_series(1, 3) as n where invoice_id like 'OF%'`,
+  );
+  const rows = await query(
+    `select invoice_id from invoice where invoice_id like 'OF%' order by created_at desc, invoice_id desc`,
+  );
+  const seen: string[] = [];
+  for (let next = ''; ;) {
+    const { status, body } = await page(`limit=7&payerIP=10.0.0.2&${range}${next}`, { token });
+    expect(status).toBe(200);
+    seen.push(...body.result.map(({ id }: { id: string }) => id));
+    if (body.continuationToken === undefined) break;
+    next = `&continuationToken=${body.continuationToken}`;
+  }
+  expect(seen).toEqual(rows.map((row) => row.invoice_id));
+});
+
 describe('the plan', () => {
   /** What the server would do without knowing the values. */
   async function planOf({ text, parameterNames }: Statement, before = ''): Promise<string> {
@@ -157,6 +189,9 @@ describe('the plan', () => {
   };
   const ofInvoice = {
     ...ofPayment,
+    ip: 'search_payment_invoices_of_ip',
+    last4: 'search_payment_invoices_of_last4',
+    payment_amount: 'search_payment_invoices_of_amount',
     time: 'search_invoice_of_shop',
     invoice_id: 'search_invoice_pkey',
     external_id: 'search_invoice_external_id',

@@ -1,4 +1,5 @@
-// Counts of exchanges by bank and hour, with how long the answers took. Hours that may still change are counted again each minute.
+// Counts of exchanges by bank and hour, with how long the answers took. The last two hours are counted each minute, older ones when
+// something in them changes.
 import { epochMsOf, instantAt, laterBy, type Instant } from '../../../clock.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { statement, type Values } from '../../../platform/database/statement.ts';
@@ -57,11 +58,15 @@ const countHours = statement({
     group by bank_id, hour, kind, state, within_ms`,
 });
 
-const readOpenHours = statement({
-  name: 'read_open_exchange_hours',
-  parameters: range,
-  row: { hour: 'timestamptz' },
-  text: `select distinct hour from exchange_sum where state in ('begun', 'challenged') and ${within('hour')}`,
+/** Of one hour at a time. Each row is of a transaction that has committed, so the count that follows sees what it wrote. */
+const takeLate = statement({
+  name: 'take_late_exchanges',
+  parameters: {},
+  row: { begun_at: 'timestamptz' },
+  text: `delete from exchange_late
+         where date_trunc('hour', begun_at, 'UTC') = (
+             select date_trunc('hour', min(begun_at), 'UTC') from exchange_late)
+         returning begun_at`,
 });
 
 const readSums = statement({
@@ -87,7 +92,7 @@ export async function countExchanges(db: Database, now: Instant): Promise<void> 
   while ((await db.transaction((tx) => countNext(tx, now))) === 'more');
 }
 
-/** The last two hours, or the next day that is not counted yet. */
+/** The last two hours, the next day that is not counted yet, or an hour in which something changed later. */
 async function countNext(tx: Database, now: Instant): Promise<'more' | 'done'> {
   const [position] = await tx.run(takePosition, { counted_before: laterBy(now, -countedAgainMs), now });
   if (!position) return 'done';
@@ -100,10 +105,13 @@ async function countNext(tx: Database, now: Instant): Promise<'more' | 'done'> {
     await tx.run(movePosition, { counted_until: nextDay, counted_at: null });
     return 'more';
   }
-  await recount(tx, { from, until: null });
-  // What is open may end days later.
-  for (const { hour } of await tx.run(readOpenHours, { from: oldest, until: from }))
+  const [late] = await tx.run(takeLate, {});
+  if (late) {
+    const hour = hourOf(late.begun_at);
     await recount(tx, { from: hour, until: laterBy(hour, hourMs) });
+    return 'more';
+  }
+  await recount(tx, { from, until: null });
   await tx.run(movePosition, { counted_until: lastHour, counted_at: now });
   return 'done';
 }
