@@ -59,7 +59,11 @@ export async function openLoop(
     if (waitMs > 0) await sleep(waitMs, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) break;
     const measure = () => void latenciesMs.push(performance.now() - due);
-    running.push(work().then(measure).catch((error: unknown) => failed.abort(error)));
+    running.push(
+      work()
+        .then(measure)
+        .catch((error: unknown) => failed.abort(error)),
+    );
   }
   await Promise.all(running);
   failed.signal.throwIfAborted();
