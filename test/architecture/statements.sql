@@ -3212,6 +3212,25 @@ left join destination using (destination_id)
 where withdrawal_id between $1::text and $2::text and result -> 'returned' is not null) as source
 ) as ours where operation_id = $3::text;
 
+-- find_largest_charge_of_customer
+with line as (
+select subscription_id, place, (item->>'quantity')::int8 as quantity, (item->>'priceMinor')::int8 as price,
+(item->>'lastPriceMinor')::int8 as last_price
+from subscription, lateral (values
+('items', state->'items'), ('scheduled', state->'scheduledItems'), ('change', state->'change'->'items')
+) as source (place, items), json_array_elements(items) as item
+where customer_id = $1::text and state->'endsAfter' is null
+), total as (
+select subscription_id, greatest(sum(quantity * price), sum(quantity * coalesce(last_price, price))) as minor
+from line group by subscription_id, place
+union all
+select subscription_id, (period->>'amountMinor')::int8 from subscription, json_array_elements(state->'open') as period
+where customer_id = $1::text
+)
+select count(distinct subscription_id) as others, coalesce(max(minor), 0)::int8 as largest_minor
+from total join subscription using (subscription_id)
+where party_id = $2::text and subscription_id <> $3::text and phase <> 'ended' and terms->>'currency' = $4::text;
+
 -- find_next_day_to_sum
 select party_id, shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as start,
 coalesce((
