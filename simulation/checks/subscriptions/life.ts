@@ -53,6 +53,12 @@ type Rest = {
   readonly dueAt: string;
   readonly part: readonly [number, number];
 };
+type Anew = {
+  readonly period: number;
+  readonly invoiceId?: string;
+  readonly newPeriod?: { readonly startsOn: string; readonly startsAt: string };
+};
+type Costing = { readonly part: Rest['part'] | undefined; readonly isPaidFor: boolean };
 type Batch = { readonly at: string; readonly facts: readonly Fact[] };
 
 const outcomesOf = { open: 'open', paid: 'paid' } as const;
@@ -109,6 +115,10 @@ export class Life {
   datesOf(number: number): Dates | undefined {
     if (number > this.lastNumber || this.startedAt === undefined) return undefined;
     const { schedule, firstPeriod } = this.terms;
+    if (this.#anchor && number >= this.#anchor.number) {
+      const { trialDays: _, ...counted } = { ...schedule, anchor: 'atStart' } as const;
+      return datesOf(counted, this.#anchor.startsOn, number - this.#anchor.number);
+    }
     const start = firstPeriod?.startsOn ?? dateIn(schedule.zone, Date.parse(this.startedAt));
     return datesOf(schedule, start, number - (firstPeriod?.number ?? 1));
   }
@@ -130,13 +140,15 @@ export class Life {
   }
 
   readonly #isOpen = new Set<number>();
+  /** Which period starts anew, and when. */
+  #anchor: { readonly number: number; readonly startsOn: string } | undefined;
 
   #take({ at, facts }: Batch): void {
     const before = this.phase;
     for (const fact of facts) {
       const says = this.#says[fact.type];
       if (says === undefined) this.problems.push(`${fact.type} is not a known fact`);
-      else if (before === 'ended' && !afterTheEnd.has(fact.type))
+      else if (before === 'ended' && !afterTheEnd.has(fact.type) && !isOfChange(fact, facts))
         this.problems.push(`it has ended, and then ${fact.type}`);
       else says(fact, at, facts, before);
     }
@@ -257,7 +269,15 @@ export class Life {
     },
     change_charge_failed: (fact, at) => this.changes.failed(String(fact['failedFor']), at),
     change_dropped: () => this.changes.dropped(),
-    items_changed: (fact, at) => this.changes.changed(fact, at, this.latest, this.#costsOfFirst()),
+    items_changed: (fact, at) => {
+      this.changes.changed(fact, at, this.latest, this.#costsOfFirst());
+      this.#startAnew(fact['change'] as Anew, at);
+    },
+    anchor_shifted: (fact) => {
+      const { anchor, anchorNumber } = fact['schedule'] as { anchor: string; anchorNumber: number };
+      if (anchor !== this.#anchor?.startsOn || anchorNumber !== this.#anchor.number)
+        this.problems.push(`periods are counted from ${anchor} on, and nothing has started then`);
+    },
     change_payment_taken_back: (fact) => {
       if (fact['ofPeriod'] === this.latest?.number) this.changes.lost(Number(fact['amountMinor']));
     },
@@ -317,6 +337,21 @@ export class Life {
     this.#stopped = undefined;
   }
 
+  /** The period ends on an earlier day, at its midnight, and the next one is counted from there. */
+  #startAnew({ period, newPeriod }: Anew, at: string): void {
+    const { latest } = this;
+    if (!newPeriod || !latest) return;
+    const { startsOn, startsAt } = newPeriod;
+    const wrong = (what: string) => this.problems.push(`the period that starts anew on ${startsOn} ${what}`);
+    if (period !== latest.number) wrong(`follows ${period}, and the latest is ${latest.number}`);
+    if (startsOn <= latest.startsOn || startsOn > latest.endsOn)
+      wrong(`is not within period ${latest.number}`);
+    if (Date.parse(startsAt) > Date.parse(at)) wrong(`starts at ${startsAt}, after ${at}`);
+    if (this.terms.schedule.ends?.periods !== undefined) wrong('changes dates that are fixed');
+    this.periods.set(period, { ...latest, endsOn: startsOn, endsAt: startsAt });
+    this.#anchor = { number: period + 1, startsOn };
+  }
+
   #created(fact: Fact, at: string, together: readonly Fact[], before: string): void {
     const period = fact['period'] as Period;
     const { number, outcome } = period;
@@ -333,7 +368,7 @@ export class Life {
       this.#mayBeDue(period, at, { together, before, rest }, wrong);
     if (outcome === 'skipped') this.#maySkip(period, at, before, wrong);
     this.changes.created(period);
-    this.#costs(period, wrong, rest?.part);
+    this.#costs(period, wrong, { part: rest?.part, isPaidFor: isOfChange(fact, together) });
     this.periods.set(number, { ...period, ...(outcome === 'open' ? { nextTryAt: period.dueAt } : {}) });
     if (outcome === 'paid') this.#paidFor(period);
     if (period.invoiceId !== undefined) this.invoices.add(period.invoiceId);
@@ -413,7 +448,7 @@ export class Life {
   #costs(
     { number, kind, outcome, amountMinor, creditMinor }: Period,
     wrong: (what: string) => void,
-    [left, whole]: readonly [number, number] = [1, 1],
+    { part: [left, whole] = [1, 1], isPaidFor }: Costing,
   ): void {
     const { startsWith } = this.terms;
     const { items } = this.changes;
@@ -422,7 +457,7 @@ export class Life {
       0,
     );
     const cost = amountMinor + creditMinor;
-    if (outcome === 'paid' && amountMinor > 0 && startsWith === 'savedCard')
+    if (outcome === 'paid' && amountMinor > 0 && startsWith === 'savedCard' && !isPaidFor)
       wrong('is paid from the start, and it costs something');
     if (startsWith !== 'savedCard') return;
     const first = this.#costsOfFirst();
@@ -576,6 +611,18 @@ function batchesOf(log: readonly EventRow[]): Batch[] {
 export function instantOf(text: string): string {
   const [, seconds = '', fraction = ''] = /^(.{19})\.?(\d*)/.exec(text) ?? [];
   return `${seconds}.${fraction.padEnd(6, '0')}Z`;
+}
+
+/** A period that the invoice of a change has paid. */
+function isOfChange(fact: Fact, together: readonly Fact[]): boolean {
+  if (fact.type !== 'period_created') return false;
+  const { number, invoiceId } = fact['period'] as Period;
+  return together.some(({ type, change }) => {
+    const { period, newPeriod, invoiceId: paid } = (change ?? {}) as Partial<Anew>;
+    return (
+      type === 'items_changed' && newPeriod && period === number - 1 && (!invoiceId || paid === invoiceId)
+    );
+  });
 }
 
 function createdIn(facts: readonly Fact[]): Period[] {
