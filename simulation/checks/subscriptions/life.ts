@@ -474,6 +474,8 @@ export class Life {
     const created = made.at(-1);
     if (!created || made.length === mostAtOnce || this.terms.catchUp === 'all' || this.phase !== 'running')
       return;
+    // What pays for a new period creates no other.
+    if (facts.some((fact) => isOfChange(fact, facts))) return;
     const isLeftOpen = [...this.#isOpen].some((number) => number < created.number);
     if (isLeftOpen && this.#policy.stack !== true) return;
     const due = this.surelyDue();

@@ -2,7 +2,7 @@
 import { defined } from '../../../defined.ts';
 import type { Instant } from '../../../clock.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
-import { dateText, dayOfDate } from '../../../retry-rules/domain/calendar.ts';
+import { dateText } from '../../../retry-rules/domain/calendar.ts';
 import { localDayOf, startOfDay } from '../../../retry-rules/domain/time-zones.ts';
 import { mayChargeNextFrom } from '../duties/duties.ts';
 import { linesOf } from '../period-rows.ts';
