@@ -53,7 +53,7 @@ type Rest = {
   readonly dueAt: string;
   readonly part: readonly [number, number];
 };
-type Anew = {
+type StartedPeriod = {
   readonly period: number;
   readonly invoiceId?: string;
   readonly newPeriod?: { readonly startsOn: string; readonly startsAt: string };
@@ -140,7 +140,7 @@ export class Life {
   }
 
   readonly #isOpen = new Set<number>();
-  /** Which period starts anew, and when. */
+  /** The period that a change starts, and its day. */
   #anchor: { readonly number: number; readonly startsOn: string } | undefined;
 
   #take({ at, facts }: Batch): void {
@@ -271,7 +271,7 @@ export class Life {
     change_dropped: () => this.changes.dropped(),
     items_changed: (fact, at) => {
       this.changes.changed(fact, at, this.latest, this.#costsOfFirst());
-      this.#startAnew(fact['change'] as Anew, at);
+      this.#startToday(fact['change'] as StartedPeriod, at);
     },
     anchor_shifted: (fact) => {
       const { anchor, anchorNumber } = fact['schedule'] as { anchor: string; anchorNumber: number };
@@ -338,11 +338,11 @@ export class Life {
   }
 
   /** The period ends on an earlier day, at its midnight, and the next one is counted from there. */
-  #startAnew({ period, newPeriod }: Anew, at: string): void {
+  #startToday({ period, newPeriod }: StartedPeriod, at: string): void {
     const { latest } = this;
     if (!newPeriod || !latest) return;
     const { startsOn, startsAt } = newPeriod;
-    const wrong = (what: string) => this.problems.push(`the period that starts anew on ${startsOn} ${what}`);
+    const wrong = (what: string) => this.problems.push(`the period that starts on ${startsOn} ${what}`);
     if (period !== latest.number) wrong(`follows ${period}, and the latest is ${latest.number}`);
     if (startsOn <= latest.startsOn || startsOn > latest.endsOn)
       wrong(`is not within period ${latest.number}`);
@@ -620,7 +620,7 @@ function isOfChange(fact: Fact, together: readonly Fact[]): boolean {
   if (fact.type !== 'period_created') return false;
   const { number, invoiceId } = fact['period'] as Period;
   return together.some(({ type, change }) => {
-    const { period, newPeriod, invoiceId: paid } = (change ?? {}) as Partial<Anew>;
+    const { period, newPeriod, invoiceId: paid } = (change ?? {}) as Partial<StartedPeriod>;
     return (
       type === 'items_changed' && newPeriod && period === number - 1 && (!invoiceId || paid === invoiceId)
     );

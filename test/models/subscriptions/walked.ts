@@ -24,7 +24,7 @@ type PriceChange = {
   difference: number;
   fromBalance: number;
   /** A whole period starts on this day: then `difference` is its price without this credit. */
-  anew?: { day: Day; startsAt: Micros; credit: number };
+  fresh?: { day: Day; startsAt: Micros; credit: number };
 };
 /** It waits for money: from the saved card, which is charged once, and then from the payer. */
 type WaitingChange = PriceChange & {
@@ -232,7 +232,7 @@ class Walk {
           at: last.endsAt,
           run: () => this.end(this.lastNumber === undefined ? 'finished' : 'payer'),
         });
-    } else if (this.phase === 'running' && (!isWaiting || this.plan.stack) && !this.isStartingAnew()) {
+    } else if (this.phase === 'running' && (!isWaiting || this.plan.stack) && !this.isStartingToday()) {
       const due = this.dueAt(next);
       const at = this.plan.catchUp === 'all' ? this.afterTheDayOf(this.lastMoney(), due) : due;
       found.push({ at, run: (now) => this.createDue(now) });
@@ -313,7 +313,7 @@ class Walk {
 
   /** After a pause, the first one is charged for a share, and not before the end of the pause. */
   createDue(now: Micros, rest?: { at: Micros; share: Share }): void {
-    if (this.change?.anew) this.dropChange();
+    if (this.change?.fresh) this.dropChange();
     let after = rest;
     for (
       let span = this.nextSpan();
@@ -558,8 +558,8 @@ class Walk {
     switch (act.does) {
       case 'pause':
         if (this.phase !== 'running' || (act.resumesAt ?? Infinity) <= act.at) return;
-        if (this.isStartingAnew()) return;
-        if (this.change?.anew) this.dropChange();
+        if (this.isStartingToday()) return;
+        if (this.change?.fresh) this.dropChange();
         this.startBeforePause(act.at);
         if (act.forgives) for (const open of this.unpaid) this.drop(open, 'forgiven');
         this.phase = 'paused';
@@ -650,12 +650,12 @@ class Walk {
   }
 
   /** The bank decides whether there is another next period. */
-  isStartingAnew(): boolean {
-    return this.change?.anew !== undefined && this.change.isAtBank;
+  isStartingToday(): boolean {
+    return this.change?.fresh !== undefined && this.change.isAtBank;
   }
 
   /** Not twice on one date, not where the dates are fixed or announced, and not while another debt may come. */
-  mayStartAnew(row: Row, today: Day): boolean {
+  mayStartToday(row: Row, today: Day): boolean {
     const hasPaid = this.rows.some(
       ({ number, outcome }) => outcome === 'paid' && this.spans[number - 1]!.kind === 'regular',
     );
@@ -670,23 +670,23 @@ class Walk {
     // Once a day. A zone further west may be a day behind.
     if (this.changedOn !== undefined && this.changedOn >= today) return;
     if (this.change || at < row.startsAt || at >= row.endsAt) return;
-    const isAnew = when === 'anchorNow';
-    if (isAnew && !this.mayStartAnew(row, today)) return;
+    const isToday = when === 'anchorNow';
+    if (isToday && !this.mayStartToday(row, today)) return;
     const kind = this.spans[row.number - 1]!;
     const part = (amount: number) => partOf(amount, restOf(row, at));
     const isCharged = row.outcome === 'paid' && kind.kind !== 'trial';
     const givesCredit = isCharged && wanted === 'unused';
     const credit = givesCredit ? Math.min(part(this.fullPrice(kind, this.price)), this.collected) : 0;
-    const cost = isAnew ? price : isCharged ? part(this.fullPrice(kind, price)) : 0;
+    const cost = isToday ? price : isCharged ? part(this.fullPrice(kind, price)) : 0;
     const fromBalance = Math.min(this.balance, Math.max(0, cost - credit));
     this.balance -= fromBalance;
-    const anew = { day: today, startsAt: startOf(this.zone, today), credit };
+    const fresh = { day: today, startsAt: startOf(this.zone, today), credit };
     const change = {
       number: row.number,
       price,
       difference: cost - credit,
       fromBalance,
-      ...(isAnew ? { anew } : {}),
+      ...(isToday ? { fresh } : {}),
     };
     const payableUntil = Math.min(row.endsAt, at + 3 * dayLong);
     if (change.difference > fromBalance)
@@ -707,23 +707,23 @@ class Walk {
   /** A dearer price is in force when it is paid, in whichever period that is. */
   payChange(change: WaitingChange, at: Micros): void {
     this.change = undefined;
-    const { difference, fromBalance, anew } = change;
-    const number = anew ? change.number + 1 : change.number;
+    const { difference, fromBalance, fresh } = change;
+    const number = fresh ? change.number + 1 : change.number;
     this.payments.set(number, [...(this.payments.get(number) ?? []), difference - fromBalance]);
     this.applyChange(change, at);
   }
 
-  applyChange({ number, price, difference, fromBalance, anew }: PriceChange, at: Micros): void {
+  applyChange({ number, price, difference, fromBalance, fresh }: PriceChange, at: Micros): void {
     this.balance += Math.max(0, -difference);
-    if (!anew && number === this.rows.at(-1)!.number) this.collected += difference;
+    if (!fresh && number === this.rows.at(-1)!.number) this.collected += difference;
     this.price = price;
     this.laterPrice = undefined;
     this.changedOn = localDay(this.zone, at);
-    if (anew) this.startAnew(anew.day, anew.startsAt, Math.max(0, difference) - fromBalance);
+    if (fresh) this.startToday(fresh.day, fresh.startsAt, Math.max(0, difference) - fromBalance);
   }
 
   /** It is paid, and all later periods are counted from its day. */
-  startAnew(day: Day, startsAt: Micros, amount: number): void {
+  startToday(day: Day, startsAt: Micros, amount: number): void {
     const last = this.rows.at(-1)!;
     last.endsOn = day;
     last.endsAt = startsAt;

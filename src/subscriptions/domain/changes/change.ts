@@ -1,5 +1,5 @@
-// Other items or another time zone: from the next period, or now for the difference. A new period may start now instead. What is to be
-// paid takes effect when it is paid.
+// Other items or another time zone: from the next period, or now for the difference, also with a new period. What is to be paid takes
+// effect when it is paid.
 import { earliest, laterBy, type Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import type { PaymentRef } from '../../../recurring/domain/series.ts';
@@ -115,9 +115,11 @@ export function decideChangeNow(
   const period = changeablePeriod(subscription, at, now);
   if (!period.ok) return period;
   const { number, endsAt } = period.value;
-  const anew = startsPeriod ? newPeriodOf(subscription, period.value, { items, at }, now) : accept(undefined);
-  if (!anew.ok) return anew;
-  const reckoned = { ...amounts(subscription, { items, credit }, at), ...anew.value };
+  const started = startsPeriod
+    ? newPeriodOf(subscription, period.value, { items, at }, now)
+    : accept(undefined);
+  if (!started.ok) return started;
+  const reckoned = { ...amounts(subscription, { items, credit }, at), ...started.value };
   const { creditMinor, chargeMinor } = reckoned;
   const difference = chargeMinor > creditMinor ? chargeMinor - creditMinor : 0n;
   const balance = subscription.creditMinor;
