@@ -762,7 +762,7 @@ function afterItems(
   { change, parent }: SubscriptionFact & { type: 'items_changed' },
   now: Instant,
 ): Subscription {
-  const { scheduledItems: _, latest: last, ...rest } = before;
+  const { scheduledItems: _, ...rest } = before;
   const { items, period, invoiceId, newPeriod, creditMinor, chargeMinor, fromBalanceMinor } = change;
   const after = {
     ...rest,
@@ -770,23 +770,20 @@ function afterItems(
     ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
     ...defined({ parent }),
   };
-  if (newPeriod && last) {
-    const { startsOn: endsOn, startsAt: endsAt } = newPeriod;
-    const money = {
+  if (newPeriod)
+    return {
+      ...after,
       paidMinor: before.paidMinor - creditMinor,
       creditMinor: before.creditMinor + creditMinor,
     };
-    return { ...after, ...money, latest: { ...last, endsOn, endsAt } };
-  }
   const paid = lastPaidOf(before);
   const isOfLastPaid = paid?.number === period && invoiceId !== undefined;
   const difference = chargeMinor - creditMinor;
   const credited = difference < 0n ? -difference : 0n;
   return {
     ...after,
-    ...defined({ latest: last }),
     // Late money belongs to the period it was asked for.
-    paidMinor: before.paidMinor + (last?.number === period ? difference : 0n),
+    paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
     creditMinor: before.creditMinor - fromBalanceMinor + credited,
     ...(isOfLastPaid ? { lastPaid: { ...paid, invoiceIds: [...paid.invoiceIds, invoiceId] } } : {}),
   };
