@@ -39,9 +39,9 @@ const known: Readonly<Record<string, string>> = {
   '0039_set_based_writes.sql': 'its functions take and return the same, and do the same to the same rows',
   '0042_payout_sums.sql': 'nothing that was released has searches',
   '0044_subscription_starts.sql': 'nothing that was released has subscriptions',
-  '0057_new_periods.sql': 'an older node sends none of the members that it adds',
   '0050_one_outbox.sql':
     'no row lacks a payment until a subscription is created, once all nodes run this version; nothing released has subscriptions',
+  '0057_new_periods.sql': 'an older node sends none of the members that it adds',
 };
 
 type Finding = { readonly in: string; readonly statement: string };
