@@ -178,10 +178,11 @@ begin
     select subscription_id, period.*
     from locked cross join lateral json_to_recordset(created_periods) as period (number int, kind text, "startsOn" text,
       "endsOn" text, "startsAt" timestamptz, "endsAt" timestamptz, "dueAt" timestamptz, lines json, "amountMinor" bigint,
-      "creditMinor" bigint, outcome text, "invoiceId" text)
+      "creditMinor" bigint, outcome text, "invoiceId" text, "isOfChange" boolean)
   ), ended as materialized (
     select subscription_id, period.*
-    from locked cross join lateral json_to_recordset(ended_periods) as period (number int, outcome text, "invoiceId" text)
+    from locked cross join lateral json_to_recordset(ended_periods) as period (number int, outcome text, "invoiceId" text,
+      "endsOn" text, "endsAt" timestamptz)
   ), period_created as (
     insert into subscription_period (subscription_id, number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines,
       amount_minor, credit_minor, outcome, invoice_id)
@@ -190,11 +191,12 @@ begin
     from created
   ), period_ended as (
     update subscription_period as period
-    set outcome = ended.outcome, invoice_id = coalesce(ended."invoiceId", period.invoice_id)
+    set outcome = coalesce(ended.outcome, period.outcome), invoice_id = coalesce(ended."invoiceId", period.invoice_id),
+        ends_on = coalesce(ended."endsOn", period.ends_on), ends_at = coalesce(ended."endsAt", period.ends_at)
     from ended where period.subscription_id = any (array[ended.subscription_id]) and period.number = ended.number
   ), invoiced as (
     insert into subscription_invoice (invoice_id, subscription_id, number)
-    select "invoiceId", subscription_id, number from created where "invoiceId" is not null
+    select "invoiceId", subscription_id, number from created where "invoiceId" is not null and "isOfChange" is null
     union all
     select "invoiceId", subscription_id, number from ended where "invoiceId" is not null
     union all

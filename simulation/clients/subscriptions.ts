@@ -268,13 +268,13 @@ export const subscriptionActions: readonly Action[] = [
       if (id === undefined) return undefined;
       const [price, quantity] = [chance.oneOf(prices), chance.oneOf([1, 3])];
       const hasItems = chance.isTrue(0.9);
-      const when = chance.oneOf(['now', 'now', 'now', 'auto', 'nextPeriod']);
+      const when = chance.oneOf(['now', 'now', 'now', 'auto', 'nextPeriod', 'anchorNow']);
       const isCredited = !chance.isTrue(0.2);
       const items = [{ product: isCredited ? 'Other tea' : withoutCredit, price, quantity }];
       const change = {
         ...(hasItems ? { items } : {}),
         when,
-        ...(isCredited ? {} : { credit: 'none' }),
+        ...(isCredited || !hasItems ? {} : { credit: 'none' }),
         ...(chance.isTrue(0.1) ? { timeZone: chance.oneOf(['UTC', 'Asia/Tokyo']) } : {}),
         ...(chance.isTrue(0.2) ? { asOf: now() } : {}),
       };

@@ -35,9 +35,9 @@ export const faultsOfSubscriptions: Faults = {
     does: 'A cheaper change gives its credit twice.',
     edits: [
       {
-        within: 'afterChange',
-        replace: 'reserved - fromBalanceMinor + credited',
-        by: 'reserved - fromBalanceMinor + 2n * credited',
+        within: 'afterItems',
+        replace: '- fromBalanceMinor + credited',
+        by: '- fromBalanceMinor + 2n * credited',
       },
     ],
   },

@@ -152,6 +152,7 @@ const subscriptionMembers = {
       amount: number,
       invoiceID: maybe(EntityID),
       payableUntil: maybe(DateTime),
+      startsOn: maybe(Type.String()),
     }),
   ),
   invoiceID: maybe(EntityID),

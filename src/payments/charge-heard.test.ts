@@ -19,6 +19,7 @@ test.each<[string, BankResponse, string | undefined]>([
   ['a wrong set-up', declined('58'), 'technical'],
   ['silence', { outcome: 'unknown', why: 'no answer', isSilence: true }, 'technical'],
   ['a bank that cannot be reached', { outcome: 'notSent', why: 'refused', noBytesSent: true }, 'technical'],
+  ['an open circuit, or a stopped bank', { outcome: 'notSent', why: 'open', noBytesSent: true }, 'technical'],
   ['a bank that takes no more now', { outcome: 'notSent', why: 'full', turnedAway: true }, undefined],
   ['an operation in progress', { outcome: 'pending' }, undefined],
 ])('%s says of the bank: %3$s', (_, answer, ended) => {

@@ -28,6 +28,7 @@ function endOf(answer: BankResponse, at: Instant): ChargeHeard['ended'] | undefi
     case 'unknown':
       return 'technical';
     case 'notSent':
+      // A charge that cannot be sent does not get through either. One that waits for a place will.
       return answer.noBytesSent ? 'technical' : undefined;
     case 'declined': {
       const declined = declineClassOf(answer, at);

@@ -52,7 +52,7 @@ export type PaymentJobDeps = SeriesWriteDeps & {
   readonly isPaused: (payment: Payment, now: Instant) => Promise<boolean>;
   /** How long to put it back, because its bank gets no charges that Mandate begins automatically. */
   readonly heldMs: (payment: Payment, now: Instant) => Promise<number | undefined>;
-  /** What a bank has answered to a charge that was sent. It does not fail. */
+  /** How an attempt to send a charge to its bank has ended. It does not fail. */
   readonly hearCharge: (payment: Payment, answer: BankResponse, at: Instant) => Promise<void>;
   /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;

@@ -130,7 +130,7 @@ function changeDetailsOf(fact: SubscriptionFact, change: PendingChange | undefin
 }
 
 function changePayload(change: Change): Record<string, unknown> {
-  const { period, creditMinor, chargeMinor, fromBalanceMinor, invoiceId, payableUntil } = change;
+  const { period, creditMinor, chargeMinor, fromBalanceMinor, invoiceId, payableUntil, newPeriod } = change;
   return filled({
     ofPeriod: period,
     charge: Number(chargeMinor),
@@ -139,6 +139,7 @@ function changePayload(change: Change): Record<string, unknown> {
     amount: Number(dueOf(change)),
     invoiceID: invoiceId,
     payableUntil,
+    startsOn: newPeriod?.startsOn,
   });
 }
 

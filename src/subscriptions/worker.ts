@@ -337,7 +337,21 @@ async function factsOfCharge(
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
   const ending = await endingOfCharge(deps, { charging, invoiceId }, now);
-  return ending ? decideChargeEnded(subscription, { number, paymentId: charging }, ending, now) : [];
+  if (!ending) return [];
+  const known = await whileHeld(deps, subscription, ending, now);
+  return decideChargeEnded(subscription, { number, paymentId: charging }, known, now);
+}
+
+/** A charge that its bank has not received comes back as all that is held there: soon after the end of the hold. */
+async function whileHeld(
+  { banks }: Pick<JobDeps, 'banks'>,
+  { terms }: Subscription,
+  ending: ChargeEnding,
+  now: Instant,
+): Promise<ChargeEnding> {
+  if (ending.outcome !== 'unsent' || !(await banks.holdsChargesOf(terms, now))) return ending;
+  const afterHold = laterBy(now, heldMs(terms.id));
+  return { ...ending, isHeld: true, retryAfter: latest(ending.retryAfter ?? now, afterHold) };
 }
 
 async function endingOfCharge(

@@ -47,6 +47,7 @@ const known: Readonly<Record<string, string>> = {
     'an older node reads the attempts of a series by their key; nothing that was released has subscriptions',
   '0059_bounded_searches.sql': 'nothing that was released has searches',
   '0060_late_exchanges.sql': 'nothing that was released counts exchanges',
+  '0061_new_periods.sql': 'an older node sends none of the members that it adds',
 };
 
 type Finding = { readonly in: string; readonly statement: string };

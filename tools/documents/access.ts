@@ -15,9 +15,12 @@ export function accessText(): string {
     return [
       `\`${endpoint.operation}\``,
       call,
-      scopesOf(endpoint.access)
-        .map((scope) => `\`${scope}\``)
-        .join(' and '),
+      [
+        scopesOf(endpoint.access)
+          .map((scope) => `\`${scope}\``)
+          .join(' and '),
+        ...(endpoint.extraScopes ?? []).map(({ scope, when }) => `${when} also \`${scope}\``),
+      ].join(', '),
       tokens || 'none',
       otherwise,
     ];

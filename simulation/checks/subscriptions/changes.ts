@@ -14,6 +14,8 @@ type Change = {
   readonly fromBalanceMinor: number;
   readonly invoiceId?: string;
   readonly payableUntil?: string;
+  /** What ends the period early. It costs the whole of the next one. */
+  readonly newPeriod?: { readonly startsOn: string; readonly startsAt: string };
 };
 type PendingChange = Change & {
   readonly payment?: string;
@@ -124,6 +126,12 @@ export class Changes {
     }
     this.items = change.items;
     this.#later = undefined;
+    // The row of the new period uses all of it.
+    if (change.newPeriod) {
+      this.balance += change.fromBalanceMinor + change.creditMinor;
+      this.#collected -= change.creditMinor;
+      return;
+    }
     this.balance += Math.max(0, change.creditMinor - change.chargeMinor);
     if (change.period === latest?.number) this.#collected += change.chargeMinor - change.creditMinor;
   }
@@ -153,13 +161,15 @@ export class Changes {
     const isCredited = change.items.every(({ product }) => product !== withoutCredit);
     const creditAt = (second: number) =>
       isCredited ? Math.min(valueOf(this.items, second), this.#collected) : 0;
+    const whole = change.items.reduce((sum, one) => sum + one.priceMinor * one.quantity, 0);
+    const chargeAt = (second: number) => (change.newPeriod ? whole : valueOf(change.items, second));
     for (let second = now!; second > now! - 3_602 && second >= from! - 1; second--) {
       const isCredit = change.creditMinor === creditAt(second);
-      if (isCredit && valueOf(change.items, second) === change.chargeMinor) return;
+      if (isCredit && chargeAt(second) === change.chargeMinor) return;
     }
     this.#wrong(
       `a change of period ${change.period} at ${at} costs ${change.chargeMinor} less ${change.creditMinor}, and not ` +
-        `${valueOf(change.items, now!)} less ${creditAt(now!)}`,
+        `${chargeAt(now!)} less ${creditAt(now!)}`,
     );
   }
 }

@@ -53,6 +53,12 @@ type Rest = {
   readonly dueAt: string;
   readonly part: readonly [number, number];
 };
+type StartedPeriod = {
+  readonly period: number;
+  readonly invoiceId?: string;
+  readonly newPeriod?: { readonly startsOn: string; readonly startsAt: string };
+};
+type Costing = { readonly part: Rest['part'] | undefined; readonly isPaidFor: boolean };
 type Batch = { readonly at: string; readonly facts: readonly Fact[] };
 
 const outcomesOf = { open: 'open', paid: 'paid' } as const;
@@ -87,8 +93,8 @@ export class Life {
   #announcement: Announcement | undefined;
   /** What starts earlier is of a time that is not charged. */
   #chargedFrom = '';
-  /** The day from which dates are counted after a pause, and its period. */
-  #shifted: { readonly day: string; readonly number: number; readonly at: string } | undefined;
+  /** The day from which dates are counted: of a period that a change starts, or since the end of a pause, which has a time. */
+  #anchor: { readonly day: string; readonly number: number; readonly resumedAt?: string } | undefined;
   readonly changes = new Changes((problem) => this.problems.push(problem));
   readonly #payments = new Set<string>();
   readonly consented: ConsentedTry[] = [];
@@ -116,7 +122,7 @@ export class Life {
   datesOf(number: number): Dates | undefined {
     if (number > this.lastNumber || this.startedAt === undefined) return undefined;
     const { schedule, firstPeriod } = this.terms;
-    const { day = '', number: first = Infinity } = this.#shifted ?? {};
+    const { day = '', number: first = Infinity } = this.#anchor ?? {};
     if (number >= first)
       return datesOf({ ...schedule, anchor: 'atStart', trialDays: 0 }, day, number - first);
     const start = firstPeriod?.startsOn ?? dateIn(schedule.zone, Date.parse(this.startedAt));
@@ -146,7 +152,7 @@ export class Life {
     for (const fact of facts) {
       const says = this.#says[fact.type];
       if (says === undefined) this.problems.push(`${fact.type} is not a known fact`);
-      else if (before === 'ended' && !afterTheEnd.has(fact.type))
+      else if (before === 'ended' && !afterTheEnd.has(fact.type) && !isOfChange(fact, facts))
         this.problems.push(`it has ended, and then ${fact.type}`);
       else says(fact, at, facts, before);
     }
@@ -245,14 +251,6 @@ export class Life {
       this.#stop('paused', at, String(fact['by']));
     },
     subscription_resumed: () => void (this.phase = 'running'),
-    anchor_shifted: (_, at) => {
-      const { endsOn, number = 0 } = this.latest ?? {};
-      const day = dateIn(this.zone, Date.parse(at));
-      if (endsOn !== day)
-        this.problems.push(`its dates start again on ${day}, and its last period ends on ${endsOn}`);
-      if (this.#isOpen.size > 0) this.problems.push(`its dates start again on ${day}, and a period is open`);
-      this.#shifted = { day, number: number + 1, at };
-    },
     end_scheduled: (fact) => void (this.lastNumber = Number(fact['afterNumber'])),
     payer_reason_given: () => {},
     end_refund_started: () => {},
@@ -275,7 +273,14 @@ export class Life {
     },
     change_charge_failed: (fact, at) => this.changes.failed(String(fact['failedFor']), at),
     change_dropped: () => this.changes.dropped(),
-    items_changed: (fact, at) => this.changes.changed(fact, at, this.latest, this.#costsOfFirst()),
+    items_changed: (fact, at) => {
+      this.changes.changed(fact, at, this.latest, this.#costsOfFirst());
+      this.#startToday(fact['change'] as StartedPeriod, at);
+    },
+    anchor_shifted: (fact, at, together) => {
+      if (together.some(({ type }) => type === 'items_changed')) this.#isCountedFromNewPeriod(fact);
+      else this.#startsAgain(at);
+    },
     change_payment_taken_back: (fact) => {
       if (fact['ofPeriod'] === this.latest?.number) this.changes.lost(Number(fact['amountMinor']));
     },
@@ -331,11 +336,41 @@ export class Life {
     if (this.phase === before || this.phase !== 'running') return;
     if (before === 'paused') this.#chargedFrom = earlier(this.resumesAt, at);
     // A whole period starts with the day.
-    if (this.#shifted?.at === at)
-      this.#chargedFrom = instantOf(new Date(startOfDate(this.zone, this.#shifted.day)).toISOString());
+    if (this.#anchor?.resumedAt === at)
+      this.#chargedFrom = instantOf(new Date(startOfDate(this.zone, this.#anchor.day)).toISOString());
     if (before === 'unpaid') this.#chargedFrom = at;
     this.resumesAt = undefined;
     this.#stopped = undefined;
+  }
+
+  /** The period ends on an earlier day, at its midnight, and the next one is counted from there. */
+  #startToday({ period, newPeriod }: StartedPeriod, at: string): void {
+    const { latest } = this;
+    if (!newPeriod || !latest) return;
+    const { startsOn, startsAt } = newPeriod;
+    const wrong = (what: string) => this.problems.push(`the period that starts on ${startsOn} ${what}`);
+    if (period !== latest.number) wrong(`follows ${period}, and the latest is ${latest.number}`);
+    if (startsOn <= latest.startsOn || startsOn > latest.endsOn)
+      wrong(`is not within period ${latest.number}`);
+    if (Date.parse(startsAt) > Date.parse(at)) wrong(`starts at ${startsAt}, after ${at}`);
+    if (this.terms.schedule.ends?.periods !== undefined) wrong('changes dates that are fixed');
+    this.periods.set(period, { ...latest, endsOn: startsOn, endsAt: startsAt });
+    this.#anchor = { number: period + 1, day: startsOn };
+  }
+
+  #isCountedFromNewPeriod(fact: Fact): void {
+    const { anchor, anchorNumber } = fact['schedule'] as { anchor: string; anchorNumber: number };
+    if (anchor !== this.#anchor?.day || anchorNumber !== this.#anchor.number)
+      this.problems.push(`periods are counted from ${anchor} on, and nothing has started then`);
+  }
+
+  #startsAgain(at: string): void {
+    const { endsOn, number = 0 } = this.latest ?? {};
+    const day = dateIn(this.zone, Date.parse(at));
+    if (endsOn !== day)
+      this.problems.push(`its dates start again on ${day}, and its last period ends on ${endsOn}`);
+    if (this.#isOpen.size > 0) this.problems.push(`its dates start again on ${day}, and a period is open`);
+    this.#anchor = { day, number: number + 1, resumedAt: at };
   }
 
   #created(fact: Fact, at: string, together: readonly Fact[], before: string): void {
@@ -357,7 +392,8 @@ export class Life {
       this.#mayBeDue(period, at, { together, before, rest }, wrong);
     if (outcome === 'skipped') this.#maySkip(period, at, before, wrong);
     this.changes.created(period);
-    this.#costs(period, wrong, isCut && agreed && period.endsOn < agreed.endsOn ? [0, 1] : rest?.part);
+    const part = isCut && agreed && period.endsOn < agreed.endsOn ? ([0, 1] as const) : rest?.part;
+    this.#costs(period, wrong, { part, isPaidFor: isOfChange(fact, together) });
     this.periods.set(number, { ...period, ...(outcome === 'open' ? { nextTryAt: period.dueAt } : {}) });
     if (outcome === 'paid') this.#paidFor(period);
     if (period.invoiceId !== undefined) this.invoices.add(period.invoiceId);
@@ -437,7 +473,7 @@ export class Life {
   #costs(
     { number, kind, outcome, amountMinor, creditMinor }: Period,
     wrong: (what: string) => void,
-    [left, whole]: readonly [number, number] = [1, 1],
+    { part: [left, whole] = [1, 1], isPaidFor }: Costing,
   ): void {
     const { startsWith } = this.terms;
     const { items } = this.changes;
@@ -446,7 +482,7 @@ export class Life {
       0,
     );
     const cost = amountMinor + creditMinor;
-    if (outcome === 'paid' && amountMinor > 0 && startsWith === 'savedCard')
+    if (outcome === 'paid' && amountMinor > 0 && startsWith === 'savedCard' && !isPaidFor)
       wrong('is paid from the start, and it costs something');
     if (startsWith !== 'savedCard') return;
     const first = this.#costsOfFirst();
@@ -463,6 +499,8 @@ export class Life {
     const created = made.at(-1);
     if (!created || made.length === mostAtOnce || this.terms.catchUp === 'all' || this.phase !== 'running')
       return;
+    // What pays for a new period creates no other.
+    if (facts.some((fact) => isOfChange(fact, facts))) return;
     const isLeftOpen = [...this.#isOpen].some((number) => number < created.number);
     if (isLeftOpen && !this.isStacking) return;
     const due = this.surelyDue();
@@ -600,6 +638,18 @@ function batchesOf(log: readonly EventRow[]): Batch[] {
 export function instantOf(text: string): string {
   const [, seconds = '', fraction = ''] = /^(.{19})\.?(\d*)/.exec(text) ?? [];
   return `${seconds}.${fraction.padEnd(6, '0')}Z`;
+}
+
+/** A period that the invoice of a change has paid. */
+function isOfChange(fact: Fact, together: readonly Fact[]): boolean {
+  if (fact.type !== 'period_created') return false;
+  const { number, invoiceId } = fact['period'] as Period;
+  return together.some(({ type, change }) => {
+    const { period, newPeriod, invoiceId: paid } = (change ?? {}) as Partial<StartedPeriod>;
+    return (
+      type === 'items_changed' && newPeriod && period === number - 1 && (!invoiceId || paid === invoiceId)
+    );
+  });
 }
 
 function createdIn(facts: readonly Fact[]): Period[] {

@@ -42,7 +42,7 @@ export type AuthorisationJob<Stored extends object, Change extends object> = {
     to: { readonly terminal: Terminal; readonly why: string },
     at: Instant,
   ) => Promise<Stored | undefined>;
-  /** Called once for each authorisation that was sent, after its response is written. It does not fail. */
+  /** Called once for each attempt to send an authorisation, after its response is written. It does not fail. */
   readonly hearSent?: (asked: Stored, answer: BankResponse, at: Instant) => Promise<void>;
 };
 
@@ -206,7 +206,7 @@ function unlessOver<Stored extends object>(after: Stored | 'over' | 'versionConf
 type Asked<Change> = {
   readonly answer: BankResponse;
   readonly isUndone?: boolean;
-  /** As an authorisation. A bank that takes no more may have turned it away. */
+  /** It was to be sent as an authorisation. No byte may have reached the bank. */
   readonly wasSent?: boolean;
   readonly refusal?: Change;
 };

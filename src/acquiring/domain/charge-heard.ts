@@ -1,4 +1,4 @@
-// How charges that Mandate begins automatically end at a bank.
+// How attempts to send a charge that Mandate begins automatically end at a bank.
 
 /** `other`: approved, or declined for a reason of the card's. */
 export type ChargeHeard = {

@@ -49,7 +49,14 @@ export type Access<Code extends ErrorCode = ErrorCode> = {
   readonly maskedAs?: NoInfer<Code>;
 };
 
-/** For what one request needs more than its operation does. */
+/** What some requests need more than their operation does. */
+export type ExtraScope<Request> = {
+  readonly scope: Scope;
+  /** For readers of the documents, such as "for a refund". */
+  readonly when: string;
+  readonly isNeeded: (request: Request) => boolean;
+};
+
 export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.kind === 'apiKey' && [allScopes, scope].some((one) => caller.scopes.includes(one));
 }

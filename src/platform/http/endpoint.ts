@@ -3,7 +3,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Instant } from '../../clock.ts';
 import type { Busy, Outcome } from '../../refusal.ts';
-import type { Access } from './access.ts';
+import type { Access, ExtraScope } from './access.ts';
 import type { Caller } from '../../caller.ts';
 import type { DeclaredOnly } from './request/declared-members.ts';
 import type { AwaitedOutcome } from './waiting/outcome-waits.ts';
@@ -84,6 +84,10 @@ export type Endpoint<
   readonly isOwnParty?: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
   ) => boolean;
+  /** Without one that it needs, the response is 401. */
+  readonly extraScopes?: readonly ExtraScope<
+    EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>
+  >[];
   /** The seconds this caller has to wait, if any: the response is 429. Checked before stored responses are read. */
   readonly limit?: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
@@ -104,10 +108,11 @@ export type Endpoint<
 /** An endpoint without its own types: the pipeline has checked what it passes on. */
 export type AnyEndpoint<Deps = never, PrepareDeps = never> = Omit<
   Endpoint,
-  'handle' | 'limit' | 'isOwnParty' | 'validateBody' | 'location' | 'prepare' | 'outcome'
+  'handle' | 'limit' | 'isOwnParty' | 'extraScopes' | 'validateBody' | 'location' | 'prepare' | 'outcome'
 > & {
   readonly location?: (response: unknown) => string;
   readonly isOwnParty?: (request: DeclaredRequest) => boolean;
+  readonly extraScopes?: readonly ExtraScope<DeclaredRequest>[];
   readonly limit?: (request: DeclaredRequest, deps: Deps) => number | undefined;
   readonly outcome?: AwaitedOutcome<unknown, unknown, Deps>;
   readonly validateBody?: (body: unknown) => string | undefined;

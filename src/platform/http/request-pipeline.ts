@@ -12,8 +12,8 @@ import { takesIdempotencyKey, type AnyEndpoint, type DeclaredRequest } from './e
 import { apiFamilyOf, errorResponse, validationRefusal, waitSecondsOf } from './errors/error-response.ts';
 import {
   insufficientFor,
-  insufficientScope,
   invalidToken,
+  refusalOfRequest,
   refusedToken,
   sendUnauthorized,
 } from './errors/unauthorized.ts';
@@ -172,7 +172,8 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     if (now === undefined) return sendUnauthorized(reply, invalidToken);
     const address = clientAddress(request);
     const endpointRequest: DeclaredRequest = { ...partsOf(input), caller, now, address, countedAs };
-    if (endpoint.isOwnParty?.(endpointRequest) === false) return sendUnauthorized(reply, insufficientScope);
+    const insufficient = refusalOfRequest(endpoint, endpointRequest);
+    if (insufficient !== undefined) return sendUnauthorized(reply, insufficient);
     const waitSeconds = endpoint.limit?.(endpointRequest, deps.endpointDeps);
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 

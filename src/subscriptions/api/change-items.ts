@@ -28,9 +28,9 @@ const ChangeParams = Type.Object(
   {
     items: Type.Optional(CartParams),
     when: Type.Optional(
-      Type.Enum(['nextPeriod', 'now', 'auto'], {
+      Type.Enum(['nextPeriod', 'now', 'auto', 'anchorNow'], {
         default: 'nextPeriod',
-        description: '`auto`: now if the items are dearer.',
+        description: '`auto`: now if the items are dearer. `anchorNow`: a whole new period starts today.',
       }),
     ),
     credit: Type.Optional(Type.Enum(['unused', 'none'], { default: 'unused' })),

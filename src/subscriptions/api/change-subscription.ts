@@ -8,7 +8,6 @@ import { tradingRefusals } from '../../merchants/domain/party.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import { allOrNothing } from '../../platform/database/all-or-nothing.ts';
-import { hasScope } from '../../platform/http/access.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, instantOf } from '../../platform/http/schemas.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
@@ -100,8 +99,13 @@ export const cancelSubscription = endpoint({
   ),
   bodyExample: { when: 'periodEnd' },
   // Who may not refund a payment may not do it by an end.
-  isOwnParty: ({ caller, body: { refund = 'none' } }) =>
-    refund === 'none' || hasScope(caller, 'payments:write'),
+  extraScopes: [
+    {
+      scope: 'payments:write',
+      when: 'for a refund',
+      isNeeded: ({ body: { refund = 'none' } }) => refund !== 'none',
+    },
+  ],
   errors: changeErrors,
   handle: (request, deps: ChangeDeps) => {
     const { when, by = 'merchant', refund = 'none' } = request.body;

@@ -168,6 +168,7 @@ const PendingChangeSchema = Type.Object(
     amount: Amount,
     invoiceID: EntityID,
     payableUntil: DateTime,
+    startsOn: Type.Optional({ ...LocalDate, description: 'When its new period starts.' }),
     isCharging: Type.Boolean(),
     failedFor: Type.Optional(Type.String()),
   },
@@ -314,14 +315,14 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
 }
 
 function pendingChangeBody(change: PendingChange): Static<typeof PendingChangeSchema> {
-  const { items, invoiceId = '', payableUntil = '', charging, tryAt, failedFor } = change;
+  const { items, invoiceId = '', payableUntil = '', newPeriod, charging, tryAt, failedFor } = change;
   return {
     items: cartBody(items),
     amount: Number(dueOf(change)),
     invoiceID: invoiceId,
     payableUntil,
     isCharging: charging !== undefined || tryAt !== undefined,
-    ...defined({ failedFor }),
+    ...defined({ startsOn: newPeriod?.startsOn, failedFor }),
   };
 }
 

@@ -37,8 +37,8 @@ export type ChargeEnding =
       /** The earliest time at which the rules allow a charge again. */
       readonly retryAfter?: Instant;
     }
-  /** The bank was unavailable, and nothing was sent. */
-  | { readonly outcome: 'unsent'; readonly retryAfter?: Instant }
+  /** The bank was unavailable, or gets no charges for a time, and nothing was sent. */
+  | { readonly outcome: 'unsent'; readonly isHeld?: true; readonly retryAfter?: Instant }
   | {
       readonly outcome: 'refused';
       readonly code: ChargeRefusal['code'] | 'customerNotReady';
@@ -73,8 +73,10 @@ export function decideChargeEnded(
       return decidePaid(subscription, number, 'charge', now);
     case 'failed':
       return afterFailure(subscription, period, ending, now);
-    case 'unsent':
-      return postponed(subscription, period, { why: 'unsent', retryAfter: ending.retryAfter }, now);
+    case 'unsent': {
+      const why = ending.isHeld ? 'held' : 'unsent';
+      return postponed(subscription, period, { why, retryAfter: ending.retryAfter }, now);
+    }
     case 'refused':
       return afterRefusal(subscription, period, ending, now).map((fact) =>
         fact.type === 'charge_failed' ? { ...fact, isUnsent: true } : fact,

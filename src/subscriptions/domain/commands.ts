@@ -156,13 +156,19 @@ export function decideWake(subscription: Subscription, now: Instant, ids: NewIds
     case 'chargeChange':
       return [{ type: 'change_charge_started', paymentId: ids.paymentId }];
     case 'createPeriod': {
-      const created = createDue(subscription, now, ids.invoiceId);
+      const dropped = droppingNewPeriod(subscription, 'unpaid');
+      const created = [...dropped, ...createDue(evolveAll(subscription, dropped, now), now, ids.invoiceId)];
       const after = evolveAll(subscription, created, now);
       const [oldest] = after.open;
       const isNew = oldest !== undefined && oldest.number === after.latest?.number;
       return isNew ? [...created, ...startCharge(after, oldest.number, now, ids)] : created;
     }
   }
+}
+
+/** A period that has started otherwise leaves no place for one that waits for its payment. */
+function droppingNewPeriod({ change }: Subscription, why: 'unpaid' | 'takenBack'): Facts {
+  return change?.newPeriod && change.charging === undefined ? [{ type: 'change_dropped', why }] : [];
 }
 
 /** The last guard: a third charge in a day waits. If it is for the same period, and was not asked for, there is a bug. */
@@ -239,10 +245,12 @@ export function decidePause(
   // Each period of the pause gets a row when it ends.
   if (resumesAt !== undefined && resumesAt > laterBy(now, maxPauseDays * dayMs))
     return refuse('invalidRequest', { hint: `\`resumesAt\` must be within ${maxPauseDays} days.` });
-  const { open } = subscription;
-  if (openPeriods === 'forgive' && open.some(({ charging }) => charging !== undefined))
+  const { open, change } = subscription;
+  const isForgiving = openPeriods === 'forgive' && open.some(({ charging }) => charging !== undefined);
+  if (isForgiving || (change?.newPeriod && change.charging !== undefined))
     return refuse('subscriptionChargePending');
-  const started = createStarted(subscription, now, invoiceId);
+  const dropped = droppingNewPeriod(subscription, 'takenBack');
+  const started = [...dropped, ...createStarted(evolveAll(subscription, dropped, now), now, invoiceId)];
   const after = evolveAll(subscription, started, now);
   const forgiven = openPeriods === 'forgive' ? closing(after.open, 'forgiven') : [];
   return accept([...started, ...forgiven, { type: 'subscription_paused', by, ...defined({ resumesAt }) }]);
@@ -465,8 +473,10 @@ export function decideChargeMissed(
   number: number,
   { invoiceId }: Pick<NewIds, 'invoiceId'>,
 ): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidPeriodStatus' | 'subscriptionPastDue'> {
-  const { phase, open } = subscription;
+  const { phase, open, change } = subscription;
   if (phase !== 'running') return wrongPhase(subscription);
+  if (change?.newPeriod)
+    return refuse('invalidSubscriptionStatus', { hint: 'A new period waits for its payment.' });
   if (open.length > 0 && !policyOf(subscription).stack) return refuse('subscriptionPastDue');
   return subscription.missed.some((period) => period.number === number)
     ? accept([{ type: 'missed_period_charged', number, invoiceId }])

@@ -108,6 +108,8 @@ export type Change = {
   readonly invoiceId?: string;
   /** When its invoice is due. Then it is dropped. */
   readonly payableUntil?: Instant;
+  /** It ends the period there, and starts the next one. `chargeMinor` is for the whole of that. */
+  readonly newPeriod?: { readonly startsOn: LocalDate; readonly startsAt: Instant };
 };
 
 /** It takes effect when its invoice is paid: by a charge of the saved card, and if that fails, by the payer. */
@@ -332,6 +334,7 @@ const whileRunning = {
   payment_taken_back: 'running',
   subscription_unpaid: 'unpaid',
   subscription_paused: 'paused',
+  anchor_shifted: 'running',
   end_scheduled: 'running',
   end_taken_back: 'running',
   payer_reason_given: 'running',
@@ -418,8 +421,9 @@ export const subscriptionLifecycle = {
     announcement_ended: 'unpaid',
     duties_changed: 'unpaid',
   },
-  // What was at the bank is finished.
+  // What was at the bank is finished, also if it pays for a new period.
   ended: {
+    period_created: 'ended',
     payer_reason_given: 'ended',
     end_refund_started: 'ended',
     end_refund_refused: 'ended',
@@ -540,7 +544,7 @@ function retryOf(subscription: Subscription): Action | undefined {
 }
 
 function periodActionOf(subscription: Subscription): Action | undefined {
-  const { phase, open, terms, latest, endsAfter } = subscription;
+  const { phase, open, terms, latest, endsAfter, change } = subscription;
   if (phase !== 'running' && !endsAfter) return undefined;
   // During a pause no held charge is made, so it does not delay the end.
   const waits = ({ isUnannounced }: OpenPeriod) => phase === 'paused' && isUnannounced;
@@ -551,6 +555,8 @@ function periodActionOf(subscription: Subscription): Action | undefined {
     return { does: 'end', at: latest.endsAt, reason: endsAfter?.reason ?? 'finished' };
   }
   if (phase !== 'running' || (isBlocked && !policyOf(subscription).stack)) return undefined;
+  // If the bank captures it, another next period has started.
+  if (change?.newPeriod && change.charging !== undefined) return undefined;
   const at = terms.catchUp === 'all' ? afterToday(subscription, next.dueAt) : next.dueAt;
   return { does: 'createPeriod', at };
 }
@@ -754,27 +760,42 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
       };
     case 'change_dropped':
       return { ...rest, creditMinor: before.creditMinor + reserved };
-    case 'items_changed': {
-      const { scheduledItems: _, ...after } = rest;
-      const { items, period, creditMinor, chargeMinor, fromBalanceMinor } = fact.change;
-      const paid = lastPaidOf(before);
-      const isOfLastPaid = paid?.number === period && fact.change.invoiceId !== undefined;
-      const difference = chargeMinor - creditMinor;
-      const credited = difference < 0n ? -difference : 0n;
-      return {
-        ...after,
-        items,
-        // Late money belongs to the period it was asked for.
-        paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
-        creditMinor: before.creditMinor + reserved - fromBalanceMinor + credited,
-        ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
-        ...(isOfLastPaid
-          ? { lastPaid: { ...paid, invoiceIds: [...paid.invoiceIds, fact.change.invoiceId] } }
-          : {}),
-        ...defined({ parent: fact.parent }),
-      };
-    }
+    case 'items_changed':
+      return afterItems({ ...rest, creditMinor: before.creditMinor + reserved }, fact, now);
   }
+}
+
+/** Of a new period, the row says what credit has paid. */
+function afterItems(
+  before: Subscription,
+  { change, parent }: SubscriptionFact & { type: 'items_changed' },
+  now: Instant,
+): Subscription {
+  const { scheduledItems: _, ...rest } = before;
+  const { items, period, invoiceId, newPeriod, creditMinor, chargeMinor, fromBalanceMinor } = change;
+  const after = {
+    ...rest,
+    items,
+    ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
+    ...defined({ parent }),
+  };
+  if (newPeriod)
+    return {
+      ...after,
+      paidMinor: before.paidMinor - creditMinor,
+      creditMinor: before.creditMinor + creditMinor,
+    };
+  const paid = lastPaidOf(before);
+  const isOfLastPaid = paid?.number === period && invoiceId !== undefined;
+  const difference = chargeMinor - creditMinor;
+  const credited = difference < 0n ? -difference : 0n;
+  return {
+    ...after,
+    // Late money belongs to the period it was asked for.
+    paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
+    creditMinor: before.creditMinor - fromBalanceMinor + credited,
+    ...(isOfLastPaid ? { lastPaid: { ...paid, invoiceIds: [...paid.invoiceIds, invoiceId] } } : {}),
+  };
 }
 
 type ChangeCharge = Extract<LaterFact, { type: 'change_charge_started' | 'change_charge_failed' }>;

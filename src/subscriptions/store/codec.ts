@@ -224,6 +224,7 @@ const changeMembers: Members<Change> = {
   fromBalanceMinor: minorUnits,
   invoiceId: optional(text),
   payableUntil: optional(instant),
+  newPeriod: optional(object({ startsOn: text, startsAt: instant })),
 };
 const change: Codec<Change> = object(changeMembers);
 const pendingChange: Codec<PendingChange> = object({

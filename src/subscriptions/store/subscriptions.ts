@@ -5,6 +5,7 @@ import {
   list,
   minorUnits,
   object,
+  oneOf,
   optional,
   text,
   wholeNumber,
@@ -24,7 +25,13 @@ import { createdWith, eventsOf } from '../../platform/events/log.ts';
 import { maxWebhookEventsPerEvent } from '../../platform/events/domain/topic.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { defined } from '../../defined.ts';
-import type { Period, Subscription, SubscriptionFact, SubscriptionTerms } from '../domain/subscription.ts';
+import type {
+  Change,
+  Period,
+  Subscription,
+  SubscriptionFact,
+  SubscriptionTerms,
+} from '../domain/subscription.ts';
 import {
   periodKind,
   periodLines,
@@ -75,8 +82,10 @@ const insertSubscription = statement({
     select append_event('subscription', subscription_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
+/** `isOfChange`: its invoice is known as that of the change that started it. */
+type NewPeriod = Period & { readonly isOfChange?: true };
 const newPeriods = list(
-  object<Omit<Period, 'invoiceId'> & { readonly invoiceId?: string }>({
+  object<NewPeriod>({
     number: wholeNumber,
     kind: periodKind,
     startsOn: text,
@@ -89,17 +98,23 @@ const newPeriods = list(
     creditMinor: minorUnits,
     outcome: periodOutcome,
     invoiceId: optional(text),
+    isOfChange: optional(oneOf(true)),
   }),
 );
-type EndedPeriod = {
-  readonly number: number;
-  readonly outcome: Period['outcome'];
-  readonly invoiceId?: string;
-};
+/** What a fact changes of a row. `endsOn` and `endsAt`: the next one starts earlier. */
+type ChangedPeriod = { readonly number: number } & Partial<
+  Pick<Period, 'outcome' | 'invoiceId' | 'endsOn' | 'endsAt'>
+>;
 type ChangeInvoice = { readonly number: number; readonly invoiceId: string };
 const changeInvoices = list(object<ChangeInvoice>({ number: wholeNumber, invoiceId: text }));
 const endedPeriods = list(
-  object<EndedPeriod>({ number: wholeNumber, outcome: periodOutcome, invoiceId: optional(text) }),
+  object<ChangedPeriod>({
+    number: wholeNumber,
+    outcome: optional(periodOutcome),
+    invoiceId: optional(text),
+    endsOn: optional(text),
+    endsAt: optional(instant),
+  }),
 );
 
 /** No row is a version conflict. */
@@ -322,11 +337,16 @@ export async function storeFacts(
     ended_periods: ended,
     change_invoices: facts.flatMap((fact) =>
       fact.type === 'change_started' && fact.change.invoiceId !== undefined
-        ? [{ number: fact.change.period, invoiceId: fact.change.invoiceId }]
+        ? [{ number: paidNumberOf(fact.change), invoiceId: fact.change.invoiceId }]
         : [],
     ),
   });
   return row && { subscription: after, version: row.version, changedAt: now };
+}
+
+/** Of the period that the invoice of a change pays. */
+function paidNumberOf({ period, newPeriod }: Change): number {
+  return newPeriod ? period + 1 : period;
 }
 
 /** A webhook sends a few of one event. A long outage creates many periods at once. */
@@ -339,15 +359,27 @@ function inEvents(facts: readonly SubscriptionFact[]): SubscriptionFact[][] {
 
 /** The rows that the facts create, as they are after all of them, and what they change of others. */
 function periodsAfter(facts: readonly SubscriptionFact[]) {
-  const created = new Map<number, Period>();
-  const ended = new Map<number, EndedPeriod>();
-  const set = (number: number, change: Pick<Period, 'outcome' | 'invoiceId'>) => {
+  const created = new Map<number, NewPeriod>();
+  const ended = new Map<number, ChangedPeriod>();
+  const ofChanges = new Set(
+    facts.flatMap((fact) => (fact.type === 'items_changed' ? (fact.change.invoiceId ?? []) : [])),
+  );
+  const isOfChange = ({ invoiceId }: Period) => invoiceId !== undefined && ofChanges.has(invoiceId);
+  const set = (number: number, change: Omit<ChangedPeriod, 'number'>) => {
     const row = created.get(number);
     if (row) created.set(number, { ...row, ...change });
     else ended.set(number, { ...ended.get(number), number, ...change });
   };
   for (const fact of facts) {
-    if (fact.type === 'period_created') created.set(fact.period.number, fact.period);
+    if (fact.type === 'period_created')
+      created.set(fact.period.number, {
+        ...fact.period,
+        ...(isOfChange(fact.period) ? { isOfChange: true } : {}),
+      });
+    if (fact.type === 'items_changed' && fact.change.newPeriod) {
+      const { startsOn: endsOn, startsAt: endsAt } = fact.change.newPeriod;
+      set(fact.change.period, { endsOn, endsAt });
+    }
     if (fact.type === 'period_paid') set(fact.number, { outcome: 'paid' });
     if (fact.type === 'period_closed') set(fact.number, { outcome: fact.outcome });
     if (fact.type === 'payment_taken_back') set(fact.period.number, { outcome: fact.period.outcome });

@@ -63,6 +63,99 @@ async function started(more: Record<string, unknown> = {}, card?: string) {
   return { by, id, act, moveTo, paymentsOf, get: () => subscriptions.get(by, id) };
 }
 
+/** The bank says so later. */
+async function takeBack(invoiceID: string): Promise<void> {
+  const { database, clock } = world.service;
+  const update = { operationId: `${invoiceID}.1.a`, what: 'captureFailed', at: clock.now() } as const;
+  const deps = { ...world.service, livemode: false, log: { error: () => {} } };
+  const { outcome } = await database.transaction((tx) => applyUpdate(deps, tx, update));
+  expect(outcome).toBe('applied');
+}
+
+describe('a new period that starts today', () => {
+  const dates = async ({ by, id }: { readonly by: Merchant; readonly id: string }) =>
+    (await subscriptions.periods(by, id)).map(({ number, startsOn, endsOn, outcome, amount }) => {
+      const days = (Date.parse(endsOn) - Date.parse(startsOn)) / dayMs;
+      return `${number} ${days} ${outcome} ${amount}`;
+    });
+
+  test('costs what its preview said, and is paid by the invoice of the change', async () => {
+    const life = await started();
+    const { act, get, moveTo, paymentsOf, by, id } = life;
+    await moveTo(10);
+    const wanted = { items: items(60_000), when: 'anchorNow' };
+    const preview = await act('preview', wanted);
+    expect(preview.body).toMatchObject({
+      takesEffect: 'now',
+      charge: 60_000,
+      credit: 20_000,
+      amount: 40_000,
+      next: { number: 3, amount: 60_000 },
+    });
+    const { pendingChange } = (await act('change', { ...wanted, asOf: preview.body.asOf })).body;
+    expect(pendingChange).toMatchObject({ amount: 40_000, isCharging: true });
+    expect(await paymentsOf(pendingChange.invoiceID)).toEqual(['captured']);
+    expect(await dates(life)).toEqual(['1 10 paid 30000', '2 30 paid 40000']);
+    const after = await get();
+    const { invoiceID, startsOn, endsOn } = (await subscriptions.periods(by, id))[1];
+    expect([invoiceID, startsOn]).toEqual([pendingChange.invoiceID, pendingChange.startsOn]);
+    expect(after).toMatchObject({
+      status: 'active',
+      anchorOn: startsOn,
+      paidThrough: `${endsOn}T00:00:00.000000Z`,
+    });
+    const { body: emails } = await subscriptions.call(by, 'GET', '/sandbox/outbox');
+    expect(emails.some(({ kind }: { kind: string }) => kind === 'newDates')).toBe(true);
+    await moveTo(41);
+    expect(await dates(life)).toEqual(['1 10 paid 30000', '2 30 paid 40000', '3 30 paid 60000']);
+  });
+
+  test('without credit costs all of it, with the items as they are', async () => {
+    const life = await started();
+    await life.moveTo(10);
+    await life.act('change', { when: 'anchorNow', credit: 'none' });
+    expect(await dates(life)).toEqual(['1 10 paid 30000', '2 30 paid 30000']);
+    expect((await life.act('change', { when: 'anchorNow' })).body).toMatchObject({
+      code: 'subscriptionChangedToday',
+    });
+  });
+
+  test('leaves the dates if it is not paid', async () => {
+    const life = await started();
+    await life.moveTo(15);
+    const { body } = await life.act('change', {
+      items: items(price / 2 + insufficientFunds),
+      when: 'anchorNow',
+    });
+    expect(body.pendingChange.amount).toBe(insufficientFunds);
+    expect(await dates(life)).toEqual(['1 30 paid 30000']);
+    await life.moveTo(31);
+    expect((await life.get()).pendingChange).toBeUndefined();
+    expect(await dates(life)).toEqual(['1 30 paid 30000', '2 30 paid 30000']);
+  });
+
+  test('is missed if the bank takes its payment back', async () => {
+    const life = await started();
+    await life.moveTo(10);
+    const { pendingChange } = (await life.act('change', { when: 'anchorNow' })).body;
+    await takeBack(pendingChange.invoiceID);
+    expect(await dates(life)).toEqual(['1 10 paid 30000', '2 30 missed 10000']);
+  });
+
+  test.each([
+    ['on the first day of the period', 0.5, {}, {}],
+    ['in a trial', 3, { trialDays: 14 }, {}],
+    ['if the number of charges is agreed', 10, { periods: 6 }, {}],
+    ['with another time zone', 10, {}, { timeZone: 'Europe/Moscow' }],
+    ['if the charge is rare, so that the payer must know of it before', 10, { every: 'P7M' }, {}],
+  ])('is refused %s', async (_, days, terms, more) => {
+    const { act, moveTo } = await started(terms);
+    await moveTo(days);
+    const refused = await act('change', { when: 'anchorNow', ...more });
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalidRequest']);
+  });
+});
+
 describe('a dearer change', () => {
   test('costs what its preview said, is charged once, and applies from then on', async () => {
     const { act, get, moveTo, paymentsOf, by, id } = await started();
@@ -226,12 +319,7 @@ test('the money of a change is taken back: no credit is left of it', async () =>
   await moveTo(20);
   await act('change', { items: items(price), when: 'now' });
   expect((await get()).creditBalance).toBe(30_000);
-  const { database, clock } = world.service;
-  const operationId = `${body.pendingChange.invoiceID}.1.a`;
-  const update = { operationId, what: 'captureFailed', at: clock.now() } as const;
-  const deps = { ...world.service, livemode: false, log: { error: () => {} } };
-  const { outcome } = await database.transaction((tx) => applyUpdate(deps, tx, update));
-  expect(outcome).toBe('applied');
+  await takeBack(body.pendingChange.invoiceID);
   await moveTo(21);
   // 30,000 were paid in all, and are credited already.
   const preview = await act('preview', { items: items(1), when: 'now' });

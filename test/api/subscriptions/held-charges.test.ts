@@ -150,7 +150,7 @@ describe('a charge that is on its way when its bank is held', () => {
 
   async function paymentsOf(by: Merchant): Promise<any[]> {
     const text = `select status, terms -> 'terminal' ->> 'id' as terminal, wake_at, attempts, stuck_reason
-                  from payment where party_id = $1`;
+                  from payment where party_id = $1 order by created_at`;
     return (await world.service.database.withClient((client) => client.query(text, [by.partyId]))).rows;
   }
 
@@ -175,6 +175,57 @@ describe('a charge that is on its way when its bank is held', () => {
     expect((await paymentsOf(by)).map(({ status }) => status)).toEqual(Array(4).fill('captured'));
   });
 
+  /** A node that cannot reach the bank creates a subscription. `before` runs when it would send the charge. */
+  async function chargeFromAfar(
+    by: Merchant,
+    before: (banks: typeof world.service.banks) => Promise<void>,
+  ): Promise<void> {
+    const customerId = await subscriptions.readyCustomer(by);
+    const node = await startNode(world.service, {
+      bankOf: (real) => ({
+        ...real,
+        async send(operation) {
+          if (operation.terminal.bankId !== 'BANK') return real.send(operation);
+          await before(node.banks);
+          return { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
+        },
+      }),
+    });
+    const { call, jobs } = node;
+    await subscriptionWorld({ ...world, service: { ...world.service, call, jobs } }).create(by, customerId);
+    await jobs.whenIdle();
+    await node.stop();
+  }
+
+  async function postponementsOf(by: Merchant): Promise<any[]> {
+    const text = `select fact ->> 'type' as type, fact ->> 'why' as why from event, jsonb_array_elements(facts::jsonb) fact
+                  where party_id = $1 and fact ->> 'type' in ('charge_postponed', 'charge_failed') and aggregate = 'subscription'`;
+    return (await world.service.database.withClient((client) => client.query(text, [by.partyId]))).rows;
+  }
+
+  test.each<[string, (by: Merchant) => Promise<unknown>]>([
+    ['that its bank has not received', (by) => subscribe(by, 1, resetBeforeBooking)],
+    ['that could not be sent', (by) => chargeFromAfar(by, holdFor(60))],
+  ])('%s is postponed at its deadline, and made soon after the hold', async (_, begin) => {
+    const { banks, clock } = world.service;
+    const by = await world.createMerchant();
+    await holdFor(0)(banks);
+    await begin(by);
+    await holdFor(60)(banks);
+    for (let passed = 0; passed < 60; passed += 5) {
+      expect((await paymentsOf(by)).length).toBe(1);
+      clock.advance(5 * minute);
+      await subscriptions.settle();
+    }
+    expect((await paymentsOf(by))[0]).toMatchObject({ status: 'failed' });
+    expect(await postponementsOf(by)).toEqual([{ type: 'charge_postponed', why: 'held' }]);
+    for (const passed of [15, 1]) {
+      clock.advance(passed * minute);
+      await subscriptions.settle();
+    }
+    expect((await paymentsOf(by)).map(({ status }) => status)).toEqual(['failed', 'captured']);
+  });
+
   test.each([
     ['goes to no other bank', holdFor(20), { status: 'authorising', terminal: 'T1' }],
     ['would go there without the hold', holdFor(0), { status: 'captured', terminal: 'T2' }],
@@ -186,21 +237,7 @@ describe('a charge that is on its way when its bank is held', () => {
     await service.learnAbilities();
     const terminal = { id: 'T2', bankId: 'SECOND', merchantId: 'TEST', descriptor: 'TEST SHOP' };
     await service.banks.putTerminal({ ...terminal, partyId: by.partyId, shopId: 'TEST', priority: 2 });
-    const customerId = await subscriptions.readyCustomer(by);
-    const node = await startNode(service, {
-      bankOf: (real) => ({
-        ...real,
-        async send(operation) {
-          if (operation.terminal.bankId !== 'BANK') return real.send(operation);
-          await before(node.banks);
-          return { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
-        },
-      }),
-    });
-    const { call, jobs } = node;
-    await subscriptionWorld({ ...world, service: { ...service, call, jobs } }).create(by, customerId);
-    await jobs.whenIdle();
-    await node.stop();
+    await chargeFromAfar(by, before);
     expect(await paymentsOf(by)).toMatchObject([expected]);
   });
 });

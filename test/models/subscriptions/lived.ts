@@ -130,7 +130,12 @@ export class Life {
       if (fact.by !== 'elsewhere') this.#collect(this.rows.get(fact.number)!);
       this.#close(fact.number, 'paid');
     }
-    if (fact.type === 'items_changed') this.#collect({ ...fact.change, amountMinor: dueOf(fact.change) });
+    if (fact.type === 'items_changed') {
+      const { period, newPeriod } = fact.change;
+      this.#collect({ ...fact.change, amountMinor: dueOf(fact.change) });
+      const cut = newPeriod && this.rows.get(period);
+      if (cut) this.rows.set(period, { ...cut, endsOn: newPeriod.startsOn, endsAt: newPeriod.startsAt });
+    }
     if (fact.type === 'period_closed') this.#close(fact.number, fact.outcome);
     if (fact.type === 'subscription_unpaid') this.#close(fact.number, 'unpaid');
     if (fact.type === 'missed_period_charged') this.#close(fact.number, 'open');

@@ -25,8 +25,8 @@ export type Act = { at: Micros } & (
   | {
       does: 'priceNow';
       price: number;
-      /** Whatever it is, only when it is dearer. */
-      when: 'now' | 'auto';
+      /** Whatever it is, only when it is dearer, or with a whole period that starts today. */
+      when: 'now' | 'auto' | 'anchorNow';
       credit: 'unused' | 'none';
       answer: 'captured' | 'funds' | 'newCard' | 'unsent' | 'atBank';
     }
@@ -307,7 +307,7 @@ function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
       return { at, does, price: 1 + random(20_000) };
     case 'priceNow': {
       const answer = pick('captured', 'captured', 'funds', 'newCard', 'unsent', 'atBank');
-      const when = pick('now', 'now', 'auto');
+      const when = pick('now', 'now', 'auto', 'anchorNow');
       return { at, does, price: 1 + random(20_000), when, credit: pick('unused', 'unused', 'none'), answer };
     }
     case 'cancelNow':

@@ -222,7 +222,11 @@ function factsOf(subscription: Subscription, act: Act, now: Instant): readonly S
 
 function changing(
   subscription: Subscription,
-  { price, when, credit }: { price: number; when: 'nextPeriod' | 'now' | 'auto'; credit: 'unused' | 'none' },
+  {
+    price,
+    when,
+    credit,
+  }: { price: number; when: 'nextPeriod' | 'now' | 'auto' | 'anchorNow'; credit: 'unused' | 'none' },
   now: Instant,
 ) {
   const items = [item(price, credit === 'none' ? withoutCredit : undefined)];

@@ -18,7 +18,14 @@ type Unpaid = {
   /** Only they can help after its last failure. */
   needsPayer?: boolean;
 };
-type PriceChange = { number: number; price: number; difference: number; fromBalance: number };
+type PriceChange = {
+  number: number;
+  price: number;
+  difference: number;
+  fromBalance: number;
+  /** A whole period starts on this day: then `difference` is its price without this credit. */
+  fresh?: { day: Day; startsAt: Micros; credit: number };
+};
 /** It waits for money: from the saved card, which is charged once, and then from the payer. */
 type WaitingChange = PriceChange & {
   answer: (Act & { does: 'priceNow' })['answer'];
@@ -51,8 +58,11 @@ const dates = Array.from({ length: 6 * 365 }, (_, n) => {
 const dateOf = (day: Day) => dates[day - calendarBegins]!;
 
 /** The periods that start up to a day: a walk over all days, each of which starts one or does not. */
-function spansOf(plan: Plan, lastDay: Day): Span[] {
-  const first = localDay(plan.zone, plan.startsAt);
+function spansOf(
+  plan: Pick<Plan, 'trialDays' | 'anchorDay' | 'interval' | 'periods'>,
+  first: Day,
+  lastDay: Day,
+): Span[] {
   const afterTrial = first + plan.trialDays;
   const starts: { day: Day; kind: Span['kind'] }[] = [];
   if (plan.trialDays > 0) starts.push({ day: first, kind: 'trial' });
@@ -90,7 +100,8 @@ export function walkedStory(plan: Plan, moment: number): Story {
 class Walk {
   readonly plan: Plan;
   readonly moment: number;
-  readonly spans: Span[];
+  readonly lastDay: Day;
+  spans: Span[];
   readonly rows: Row[] = [];
   readonly charges: Story['charges'] = [];
   /** When the bank was reached, for the limit of a day. */
@@ -124,7 +135,8 @@ class Walk {
     this.moment = moment;
     this.zone = plan.zone;
     this.price = plan.price;
-    this.spans = spansOf(plan, localDay('UTC', plan.endsAt) + 200);
+    this.lastDay = localDay('UTC', plan.endsAt) + 200;
+    this.spans = spansOf(plan, localDay(plan.zone, plan.startsAt), this.lastDay);
   }
 
   run(): Story {
@@ -220,7 +232,7 @@ class Walk {
           at: last.endsAt,
           run: () => this.end(this.lastNumber === undefined ? 'finished' : 'payer'),
         });
-    } else if (this.phase === 'running' && (!isWaiting || this.plan.stack)) {
+    } else if (this.phase === 'running' && (!isWaiting || this.plan.stack) && !this.isStartingToday()) {
       const due = this.dueAt(next);
       const at = this.plan.catchUp === 'all' ? this.afterTheDayOf(this.lastMoney(), due) : due;
       found.push({ at, run: (now) => this.createDue(now) });
@@ -301,6 +313,7 @@ class Walk {
 
   /** After a pause, the first one is charged for a share, and not before the end of the pause. */
   createDue(now: Micros, rest?: { at: Micros; share: Share }): void {
+    if (this.change?.fresh) this.dropChange();
     let after = rest;
     for (
       let span = this.nextSpan();
@@ -545,6 +558,8 @@ class Walk {
     switch (act.does) {
       case 'pause':
         if (this.phase !== 'running' || (act.resumesAt ?? Infinity) <= act.at) return;
+        if (this.isStartingToday()) return;
+        if (this.change?.fresh) this.dropChange();
         this.startBeforePause(act.at);
         if (act.forgives) for (const open of this.unpaid) this.drop(open, 'forgiven');
         this.phase = 'paused';
@@ -592,7 +607,7 @@ class Walk {
         this.changeLater(act.price);
         return;
       case 'priceNow':
-        if (act.when === 'now' || act.price > this.price) this.changeNow(act);
+        if (act.when !== 'auto' || act.price > this.price) this.changeNow(act);
         else this.changeLater(act.price);
         this.settle(act.at);
         return;
@@ -634,22 +649,45 @@ class Walk {
     if (this.phase !== 'unpaid' && !this.change) this.laterPrice = price;
   }
 
-  changeNow({ at, price, credit: wanted, answer }: Act & { does: 'priceNow' }): void {
+  /** The bank decides whether there is another next period. */
+  isStartingToday(): boolean {
+    return this.change?.fresh !== undefined && this.change.isAtBank;
+  }
+
+  /** Not twice on one date, not where the dates are fixed or announced, and not while another debt may come. */
+  mayStartToday(row: Row, today: Day): boolean {
+    const hasPaid = this.rows.some(
+      ({ number, outcome }) => outcome === 'paid' && this.spans[number - 1]!.kind === 'regular',
+    );
+    const isFixed = this.plan.periods !== undefined || this.lastNumber !== undefined;
+    return !isFixed && hasPaid && today > row.startsOn && row.outcome !== 'missed';
+  }
+
+  changeNow({ at, price, when, credit: wanted, answer }: Act & { does: 'priceNow' }): void {
     const row = this.rows.at(-1)!;
     const today = localDay(this.zone, at);
     if (this.phase !== 'running' || this.unpaid.length > 0) return;
     // Once a day. A zone further west may be a day behind.
     if (this.changedOn !== undefined && this.changedOn >= today) return;
     if (this.change || at < row.startsAt || at >= row.endsAt) return;
+    const isToday = when === 'anchorNow';
+    if (isToday && !this.mayStartToday(row, today)) return;
     const kind = this.spans[row.number - 1]!;
     const part = (amount: number) => partOf(amount, restOf(row, at));
     const isCharged = row.outcome === 'paid' && kind.kind !== 'trial';
     const givesCredit = isCharged && wanted === 'unused';
     const credit = givesCredit ? Math.min(part(this.fullPrice(kind, this.price)), this.collected) : 0;
-    const cost = isCharged ? part(this.fullPrice(kind, price)) : 0;
+    const cost = isToday ? price : isCharged ? part(this.fullPrice(kind, price)) : 0;
     const fromBalance = Math.min(this.balance, Math.max(0, cost - credit));
     this.balance -= fromBalance;
-    const change = { number: row.number, price, difference: cost - credit, fromBalance };
+    const fresh = { day: today, startsAt: startOf(this.zone, today), credit };
+    const change = {
+      number: row.number,
+      price,
+      difference: cost - credit,
+      fromBalance,
+      ...(isToday ? { fresh } : {}),
+    };
     const payableUntil = Math.min(row.endsAt, at + 3 * dayLong);
     if (change.difference > fromBalance)
       this.change = { ...change, answer, payableUntil, tryAt: at, isAtBank: false };
@@ -669,16 +707,36 @@ class Walk {
   /** A dearer price is in force when it is paid, in whichever period that is. */
   payChange(change: WaitingChange, at: Micros): void {
     this.change = undefined;
-    const { number, difference, fromBalance } = change;
+    const { difference, fromBalance, fresh } = change;
+    const number = fresh ? change.number + 1 : change.number;
     this.payments.set(number, [...(this.payments.get(number) ?? []), difference - fromBalance]);
     this.applyChange(change, at);
   }
 
-  applyChange({ number, price, difference }: PriceChange, at: Micros): void {
+  applyChange({ number, price, difference, fromBalance, fresh }: PriceChange, at: Micros): void {
     this.balance += Math.max(0, -difference);
-    if (number === this.rows.at(-1)!.number) this.collected += difference;
+    if (!fresh && number === this.rows.at(-1)!.number) this.collected += difference;
     this.price = price;
     this.laterPrice = undefined;
     this.changedOn = localDay(this.zone, at);
+    if (fresh) this.startToday(fresh.day, fresh.startsAt, Math.max(0, difference) - fromBalance);
+  }
+
+  /** It is paid, and all later periods are counted from its day. */
+  startToday(day: Day, startsAt: Micros, amount: number): void {
+    const last = this.rows.at(-1)!;
+    last.endsOn = day;
+    last.endsAt = startsAt;
+    const later = spansOf({ interval: this.plan.interval, trialDays: 0 }, day, this.lastDay);
+    this.spans = [
+      ...this.spans.slice(0, last.number),
+      ...later.map((span) => ({ ...span, number: span.number + last.number })),
+    ];
+    if (this.lastNumber !== undefined) this.lastNumber += 1;
+    const balance = this.balance;
+    const credit = this.price - amount;
+    this.addRow(this.spans[last.number]!, 'paid', credit);
+    this.balance = balance;
+    this.collected = this.price;
   }
 }

@@ -5,7 +5,7 @@ import type { Ids } from '../../../ids.ts';
 import type { Merchants } from '../../../merchants/merchants.ts';
 import { accept } from '../../../refusal.ts';
 import type { Exports } from '../../exports/port.ts';
-import { exportBody, ExportParams, ExportSchema, mayExport } from './export-schema.ts';
+import { exportBody, ExportParams, ExportSchema, exportScopes } from './export-schema.ts';
 
 type Deps = {
   readonly db: Database;
@@ -31,7 +31,7 @@ export const createExport = endpoint({
   },
   status: 202,
   response: ExportSchema,
-  isOwnParty: ({ caller, body }) => mayExport(caller, body.of),
+  extraScopes: exportScopes,
   errors: ['shopNotFound', 'searchTooWide', 'tooManyExports'],
   handle: async ({ caller, body, now }, { db, ids, merchants, exports, jobs }: Deps) => {
     const madeBy = caller.kind === 'apiKey' ? caller.keyId : caller.kind;

@@ -62,6 +62,13 @@ const scopeOf = {
   withdrawals: 'payouts:read',
 } as const satisfies Record<ExportedKind, Scope>;
 
+/** For what the scope of the operation is not enough. */
+export const exportScopes = (['invoices', 'withdrawals'] as const).map((kind) => ({
+  scope: scopeOf[kind],
+  when: `for ${kind}`,
+  isNeeded: ({ body }: { readonly body: { readonly of: ExportedKind } }) => body.of === kind,
+}));
+
 export function mayExport(caller: Caller, kind: ExportedKind): boolean {
   return hasScope(caller, scopeOf[kind]);
 }

@@ -1,4 +1,5 @@
-// Other items or another time zone: from the next period, or now for the difference. A dearer change takes effect when it is paid.
+// Other items or another time zone: from the next period, or now for the difference, also with a new period. What is to be paid takes
+// effect when it is paid.
 import { earliest, laterBy, type Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import type { PaymentRef } from '../../../recurring/domain/series.ts';
@@ -7,6 +8,7 @@ import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
 import type { ChargeEnding } from '../charge-outcome.ts';
 import { checkItems, decideZone, wrongPhase } from '../commands.ts';
 import { linesOf, upcoming, type Upcoming } from '../period-rows.ts';
+import { newPeriodFacts, newPeriodOf } from './new-period.ts';
 import { prorate, sumOf } from './proration.ts';
 import {
   evolveAll,
@@ -28,8 +30,8 @@ export type ChangeRefusal =
 
 export type WantedChange = {
   readonly items?: readonly Item[];
-  /** `auto`: what is dearer now, what is cheaper from the next period. */
-  readonly when: 'nextPeriod' | 'now' | 'auto';
+  /** `auto`: what is dearer now, what is cheaper from the next period. `anchorNow`: with a whole new period that starts today. */
+  readonly when: 'nextPeriod' | 'now' | 'auto' | 'anchorNow';
   /** Whether the unused time of the old items counts. */
   readonly credit: 'unused' | 'none';
   /** From the next period. */
@@ -45,10 +47,12 @@ const payableMs = 3 * 86_400_000;
 
 export function decideChange(
   subscription: Subscription,
-  { items, timeZone, ...wanted }: WantedChange,
+  change: WantedChange,
   invoiceId: string,
   now: Instant,
 ): Outcome<Facts, ChangeRefusal> {
+  const { items, timeZone, ...wanted } = change;
+  if (wanted.when === 'anchorNow') return decideAnchorNow(subscription, change, invoiceId, now);
   if (!items && timeZone === undefined)
     return refuse('invalidRequest', { hint: 'Send `items` or `timeZone`.' });
   const zone = timeZone === undefined ? accept([]) : decideZone(subscription, timeZone);
@@ -59,6 +63,19 @@ export function decideChange(
     ? decideChangeNow(subscription, { items, ...wanted, invoiceId }, now)
     : decideChangeFromNextPeriod(subscription, items);
   return changed.ok ? accept([...zone.value, ...changed.value]) : changed;
+}
+
+function decideAnchorNow(
+  subscription: Subscription,
+  { items, timeZone, ...wanted }: WantedChange,
+  invoiceId: string,
+  now: Instant,
+): Outcome<Facts, ChangeRefusal> {
+  if (timeZone !== undefined)
+    return refuse('invalidRequest', { hint: '`timeZone` applies from the next period. Change it alone.' });
+  const kept = subscription.scheduledItems ?? subscription.items;
+  const asked = { items: items ?? kept, ...wanted, invoiceId, startsPeriod: true } as const;
+  return decideChangeNow(subscription, asked, now);
 }
 
 export function decideChangeFromNextPeriod(
@@ -81,10 +98,12 @@ export function decideChangeNow(
     credit = 'unused',
     asOf,
     invoiceId,
+    startsPeriod,
   }: Pick<WantedChange, 'asOf'> & {
     readonly items: readonly Item[];
     readonly credit?: WantedChange['credit'];
     readonly invoiceId: string;
+    readonly startsPeriod?: true;
   },
   now: Instant,
 ): Outcome<Facts, ChangeRefusal> {
@@ -96,14 +115,27 @@ export function decideChangeNow(
   const period = changeablePeriod(subscription, at, now);
   if (!period.ok) return period;
   const { number, endsAt } = period.value;
-  const { creditMinor, chargeMinor } = amounts(subscription, { items, credit }, at);
+  const started = startsPeriod
+    ? newPeriodOf(subscription, period.value, { items, at }, now)
+    : accept(undefined);
+  if (!started.ok) return started;
+  const reckoned = { ...amounts(subscription, { items, credit }, at), ...started.value };
+  const { creditMinor, chargeMinor } = reckoned;
   const difference = chargeMinor > creditMinor ? chargeMinor - creditMinor : 0n;
   const balance = subscription.creditMinor;
   const fromBalanceMinor = balance < difference ? balance : difference;
-  const change = { period: number, items, creditMinor, chargeMinor, fromBalanceMinor };
-  if (difference === fromBalanceMinor) return accept([{ type: 'items_changed', change }]);
+  const change = { period: number, items, ...reckoned, fromBalanceMinor };
+  if (difference === fromBalanceMinor) return accept(applied(subscription, change));
   const payableUntil = earliest(endsAt, laterBy(now, payableMs));
   return accept([{ type: 'change_started', change: { ...change, invoiceId, payableUntil } }]);
+}
+
+/** `parent`: the payer's payment of it, if its card is charged from now on. */
+function applied(subscription: Subscription, change: Change, parent?: PaymentRef): Facts {
+  return [
+    { type: 'items_changed', change, ...defined({ parent }) },
+    ...newPeriodFacts(subscription, change, dueOf(change)),
+  ];
 }
 
 function changeablePeriod(subscription: Subscription, at: Instant, now: Instant) {
@@ -160,10 +192,10 @@ export function previewChange(
   const decision = decideChange(subscription, wanted, '', now);
   if (!decision.ok) return decision;
   let change: Change | undefined;
-  const facts = decision.value.map((fact) => {
+  const facts = decision.value.flatMap((fact) => {
     if (fact.type !== 'change_started' && fact.type !== 'items_changed') return fact;
     ({ change } = fact);
-    return { type: 'items_changed', change } as const;
+    return fact.type === 'change_started' ? applied(subscription, change) : fact;
   });
   const after = evolveAll(subscription, facts, now);
   const [next] = upcoming(after, 1);
@@ -185,17 +217,16 @@ export function decideTakeBackChange(
 
 /** The outcome of the invoice of a change. `parent`: the payer's payment, if its card is charged from now on. */
 export function decideChangeEnded(
-  { change }: Subscription,
+  subscription: Subscription,
   invoiceId: string,
   isPaid: boolean,
   parent?: PaymentRef,
 ): Facts {
+  const { change } = subscription;
   if (change?.invoiceId !== invoiceId) return [];
-  return [
-    isPaid
-      ? { type: 'items_changed', change: withoutCharge(change), ...defined({ parent }) }
-      : { type: 'change_dropped', why: 'unpaid' },
-  ];
+  return isPaid
+    ? applied(subscription, withoutCharge(change), parent)
+    : [{ type: 'change_dropped', why: 'unpaid' }];
 }
 
 function withoutCharge({
@@ -210,12 +241,13 @@ function withoutCharge({
 
 /** Nothing, if the payment is not the one in progress. It is charged once: after that the payer can pay, unless all has ended. */
 export function decideChangeChargeEnded(
-  { change, phase }: Subscription,
+  subscription: Subscription,
   paymentId: string,
   ending: ChargeEnding,
 ): Facts {
+  const { change, phase } = subscription;
   if (change?.charging !== paymentId) return [];
-  if (ending.outcome === 'captured') return [{ type: 'items_changed', change: withoutCharge(change) }];
+  if (ending.outcome === 'captured') return applied(subscription, withoutCharge(change));
   const failed = { type: 'change_charge_failed', ...failureOf(ending), ...retryOf(change, ending) } as const;
   return phase === 'ended' ? [failed, { type: 'change_dropped', why: 'ended' }] : [failed];
 }

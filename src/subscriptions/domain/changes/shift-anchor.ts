@@ -37,7 +37,7 @@ export function decideResumeShifted(
 }
 
 /** The dates of a trial say when its end must be announced. So they stay until a charge has followed it. */
-function isCharged({ paidThrough, terms }: Subscription, schedule: Schedule): boolean {
+export function isCharged({ paidThrough, terms }: Subscription, schedule: Schedule): boolean {
   const [last] = schedule.leading.slice(-1);
   if (!last) return paidThrough !== undefined || terms.firstPeriod !== undefined;
   return paidThrough !== undefined && dateText(localDayOf(paidThrough, schedule.zone)) > last.endsOn;
@@ -50,6 +50,10 @@ function heldInPause({ open }: Subscription, now: Instant): Facts {
     .map(({ number }) => ({ type: 'period_closed', number, outcome: 'forgiven' }));
 }
 
-function shiftedTo({ anchorDay: _, ...schedule }: Schedule, anchor: string, anchorNumber: number): Schedule {
+export function shiftedTo(
+  { anchorDay: _, ...schedule }: Schedule,
+  anchor: string,
+  anchorNumber: number,
+): Schedule {
   return { ...schedule, anchor, anchorNumber, leading: [] };
 }

@@ -208,7 +208,11 @@ test('only a key that may refund payments ends a subscription with a refund', as
   const apiKey = await apiKeys.create({ partyId: by.partyId, name: 'subscriptions', scopes });
   const cancel = (body: object) =>
     subscriptions.call({ ...by, apiKey }, 'POST', `${subscriptionsUrl}/${id}/cancel`, body);
-  expect((await cancel({ when: 'now', refund: 'last' })).status).toBe(401);
+  const refused = await cancel({ when: 'now', refund: 'last' });
+  expect([refused.status, refused.headers['www-authenticate']]).toEqual([
+    401,
+    'Bearer error="insufficient_scope", scope="payments:write"',
+  ]);
   expect((await subscriptions.get(by, id)).status).toBe('active');
   expect((await cancel({ when: 'now', refund: 'none' })).body).toMatchObject({ status: 'ended' });
 });

@@ -1,0 +1,94 @@
+// A new period that waits for its payment: what else may happen meanwhile.
+import { expect, test } from 'vitest';
+import { Life } from '../../../../test/models/subscriptions/lived.ts';
+import { laterBy, type Instant } from '../../../clock.ts';
+import type { Currency } from '../../../money.ts';
+import { decideCancel, decideChargeMissed, decidePause } from '../commands.ts';
+import { monthlyPolicy } from '../dunning/dunning.ts';
+import { nextAction, type SubscriptionFact, type SubscriptionTerms } from '../subscription.ts';
+import { decideChange, decideChangeChargeEnded, decideChangeEnded } from './change.ts';
+
+const at = (text: string) => `${text}:00.000000Z` as Instant;
+const asked = at('2027-02-11T12:00');
+const window = { from: '06:00', until: '06:01' };
+const terms: SubscriptionTerms = {
+  id: 'S',
+  partyId: 'P',
+  shopId: 'shop',
+  customerId: 'C',
+  createdAt: at('2027-01-31T12:00'),
+  currency: 'RUB' as Currency,
+  startsWith: 'savedCard',
+  items: [{ product: 'Tea', quantity: 1n, priceMinor: 30_000n }],
+  schedule: { every: { count: 1, unit: 'M' }, zone: 'UTC', chargeAt: window, anchor: 'atStart' },
+  catchUp: 'current',
+  dunning: { ...monthlyPolicy, byClass: {}, tries: [3], at: window },
+  trialWithoutCard: 'pause',
+};
+
+function valueOf<Value>(outcome: { ok: true; value: Value } | { ok: false }): Value {
+  if (!outcome.ok) throw new Error(`refused: ${JSON.stringify(outcome)}`);
+  return outcome.value;
+}
+const typesOf = (facts: readonly SubscriptionFact[]) => facts.map(({ type }) => type);
+
+/** The charge of the saved card is at the bank, or has failed. */
+function waiting(isAtBank: boolean): Life {
+  const life = new Life(terms).until(asked);
+  const wanted = { when: 'anchorNow', credit: 'none' } as const;
+  life.take(valueOf(decideChange(life.subscription, wanted, 'C', asked)), asked);
+  life.wakeAt(asked);
+  const { charging = '' } = life.subscription.change ?? {};
+  const failed = { outcome: 'failed', declineClass: 'funds' } as const;
+  if (!isAtBank) life.take(decideChangeChargeEnded(life.subscription, charging, failed), asked);
+  return life;
+}
+const pay = (life: Life, now: Instant) => life.take(decideChangeEnded(life.subscription, 'C', true), now);
+
+test('a pause takes it back, unless its charge is at the bank', () => {
+  const pause = ({ subscription }: Life) =>
+    decidePause(subscription, { by: 'merchant', openPeriods: 'keepTrying', invoiceId: 'I' }, asked);
+  expect(typesOf(valueOf(pause(waiting(false))))).toEqual(['change_dropped', 'subscription_paused']);
+  expect(pause(waiting(true))).toMatchObject({ refusal: { code: 'subscriptionChargePending' } });
+});
+
+test('the next period waits for the bank, and else takes its place', () => {
+  const due = at('2027-02-28T06:01');
+  const atBank = waiting(true).until(due);
+  expect([atBank.outcomes(), nextAction(atBank.subscription)]).toEqual([['1 paid'], undefined]);
+  pay(atBank, due);
+  expect(atBank.rows.get(2)).toMatchObject({ startsOn: '2027-02-11', endsOn: '2027-03-11', outcome: 'paid' });
+  const failed = waiting(false).until(due);
+  expect(typesOf(failed.facts).slice(-4)).toEqual([
+    'change_dropped',
+    'period_created',
+    'charge_started',
+    'period_paid',
+  ]);
+  expect(failed.rows.get(2)).toMatchObject({ startsOn: '2027-02-28', outcome: 'paid' });
+});
+
+test('an end that is scheduled meanwhile comes after the new period', () => {
+  const life = waiting(false);
+  life.take(valueOf(decideCancel(life.subscription, { when: 'periodEnd', by: 'payer' })), asked);
+  pay(life, laterBy(asked, 3_600_000));
+  expect(life.subscription.endsAfter).toEqual({ number: 2, reason: 'payer' });
+  life.until(at('2027-06-01T00:00'));
+  expect([life.outcomes(), life.subscription.endedFor]).toEqual([['1 paid', '2 paid'], 'payer']);
+});
+
+test('what the bank captures after the end is a paid period', () => {
+  const life = waiting(true);
+  life.take(valueOf(decideCancel(life.subscription, { when: 'now', by: 'merchant' })), asked);
+  pay(life, laterBy(asked, 60_000));
+  expect([life.outcomes(), life.subscription.paidThrough]).toEqual([
+    ['1 paid', '2 paid'],
+    '2027-03-11T00:00:00.000000Z',
+  ]);
+});
+
+test('no missed period is charged meanwhile', () => {
+  expect(decideChargeMissed(waiting(false).subscription, 1, { invoiceId: 'I' })).toMatchObject({
+    refusal: { code: 'invalidSubscriptionStatus' },
+  });
+});
