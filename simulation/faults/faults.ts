@@ -8,7 +8,7 @@ import {
   type Theme,
 } from '../clients/themes.ts';
 import type { Fault, Faults } from './fault.ts';
-import { faultsOfBatches } from './batches.ts';
+import { faultsOfBatches, faultsOfNeighbours } from './batches.ts';
 import { faultsOfBegunPayments } from './begun-payments.ts';
 import { faultsOfHoldsAndRefunds } from './holds-and-refunds.ts';
 import { faultsOfLists } from './lists.ts';
@@ -25,6 +25,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   ...soughtIn(payouts, faultsOfPayouts),
   ...soughtIn(recurring, faultsOfBatches),
   ...soughtIn(recurring, faultsOfRecurringCharges),
+  ...soughtIn(subscriptions, faultsOfNeighbours),
   ...soughtIn(subscriptions, faultsOfSubscriptions),
   ...soughtIn(webhooks, faultsOfWebhooks),
   // Those worlds begin payments and bindings throughout. Worlds of holds have most of them before the first fault.

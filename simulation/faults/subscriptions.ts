@@ -123,11 +123,6 @@ export const faultsOfSubscriptions: Faults = {
         by: 'periodDates(schedule, number === 2 ? 1 : number)',
       },
       {
-        within: 'nextPeriod',
-        replace: 'return { ...dates, ...times,',
-        by: 'return { ...dates, number, ...times,',
-      },
-      {
         within: 'change_subscriptions',
         replace: '"creditMinor", outcome, "invoiceId" from created ), period_ended as (',
         by: '"creditMinor", outcome, "invoiceId" from created on conflict do nothing ), period_ended as (',
