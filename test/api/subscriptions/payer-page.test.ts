@@ -474,6 +474,7 @@ describe('new terms', () => {
     const add = () => subscriptions.create(by, customer.id, { items: tea(10_000), trialDays: 90 });
     const { body: oldest } = await add();
     await act(by, oldest.id, 'change', { items: [{ product: 'Tea', price: 45_000, quantity: 2 }] });
+    await daysLater(by, 1);
     for (let made = 0; made < 100; made++) await add();
     await act(by, id, 'change', { items: tea(49_901) });
     const terms = { schedule: 'P1M', amountRule: { kind: 'upTo', amount: 90_000 } };
