@@ -4,10 +4,17 @@ import type { Instant } from '../../../clock.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import { dateText } from '../../../retry-rules/domain/calendar.ts';
 import { localDayOf, startOfDay } from '../../../retry-rules/domain/time-zones.ts';
-import { mayChargeNextFrom } from '../duties/duties.ts';
+import { announcedFrom } from '../duties/duties.ts';
 import { linesOf } from '../period-rows.ts';
 import { periodDates, periodTimes } from '../schedule.ts';
-import type { Change, Item, Period, Subscription, SubscriptionFact } from '../subscription.ts';
+import {
+  nextPeriod,
+  type Change,
+  type Item,
+  type Period,
+  type Subscription,
+  type SubscriptionFact,
+} from '../subscription.ts';
 import { sumOf } from './proration.ts';
 import { isCharged, shiftedTo } from './shift-anchor.ts';
 
@@ -37,9 +44,10 @@ export function newPeriodOf(
   const number = latest.number + 1;
   const dates = periodDates(shiftedTo(schedule, startsOn, number), number);
   if (!dates) return wrong('The subscription ends with this period.');
-  const mayChargeFrom = mayChargeNextFrom(agreedTo(subscription, items), now);
-  if (mayChargeFrom > now)
-    return wrong(`The payer must know of the charge first. It is allowed from ${mayChargeFrom} on.`);
+  const agreed = agreedTo(subscription, items);
+  const next = nextPeriod(agreed);
+  const { from } = next ? announcedFrom(agreed, { ...next, dueAt: now }, now) : { from: now };
+  if (from > now) return wrong(`The payer must know of the charge first. It is allowed from ${from} on.`);
   const chargeMinor = sumOf(linesOf({ schedule, terms }, dates, items));
   return accept({ newPeriod: { startsOn, startsAt: startOfDay(today, schedule.zone) }, chargeMinor });
 }
