@@ -16,8 +16,8 @@ export const faultsOfSubscriptions: Faults = {
     edits: [
       {
         within: 'afterChangeCharge',
-        replace: 'change: { ...change, failedFor: fact.failedFor, failedAt: now }',
-        by: 'change: { ...change, failedFor: fact.failedFor, failedAt: now, tryAt: now }',
+        replace: '...defined({ tryAt: retryAt })',
+        by: 'tryAt: now',
       },
     ],
   },
@@ -60,7 +60,7 @@ export const faultsOfSubscriptions: Faults = {
     does: 'A charge that is sent again has another operation ID.',
     edits: [
       {
-        within: 'authorisationOf',
+        within: 'authorisedOf',
         replace: "operationId: operationIdOf(payment, 'authorise'),",
         by: "operationId: `${operationIdOf(payment, 'authorise')}${Math.floor(Math.random() * 9)}`,",
       },

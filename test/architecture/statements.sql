@@ -1757,7 +1757,7 @@ where copy.* is distinct from excluded.*;
 
 -- copy_to_search_payment
 with fresh as materialized (
-select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.flow->>'type' as flow, case when payment.status in ('captured', 'refunding', 'refunded')
+select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, (select created_at from invoice where invoice_id = payment.invoice_id) as invoice_created_at, payment.status, payment.flow->>'type' as flow, case when payment.status in ('captured', 'refunding', 'refunded')
 then payment.captured_minor else payment.amount_minor end as amount_minor, payment.external_id, coalesce(payment.payer->>'customerId', payment.payer->'savedBy'->>'customerId') as customer_id, lower(payment.payer->'contactInfo'->>'email') as email, payment.payer->'clientInfo'->>'ip' as ip, payment.payer->'clientInfo'->>'fingerprint' as fingerprint, coalesce(payment.payer->'card', parent.card)->>'bin' as first6, coalesce(payment.payer->'card', parent.card)->>'lastDigits' as last4, coalesce(payment.payer->'card', parent.card)->>'paymentSystem' as payment_system, case when payment.approval->'references' is null then payment.approval->>'reference'
 else payment.approval->'references'->>'rrn' end as rrn, payment.approval->>'approvalCode' as approval_code, payment.currency, case when payment.payer->>'seriesId' is null then 0 else 1 + coalesce(tried.retries, 0) end as attempt, case when payment.status = 'failed' then payment.state->>'declineClass' end as decline_class, case when payment.status = 'failed' then (select string_agg(code, ':') from json_array_elements_text(payment.state->'failure') as code) end as failure, case when payment.status = 'failed' then payment.state->'bank'->>'code' end as bank_code
 from json_array_elements_text($1::json) as changed (id) cross join 
@@ -1785,10 +1785,10 @@ and attempt.payment_id = payment.payment_id
 offset 0
 ) as tried on true
 ), copied as (
-insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, created_at, status, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code, currency, attempt, decline_class, failure, bank_code)
+insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, created_at, invoice_created_at, status, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code, currency, attempt, decline_class, failure, bank_code)
 select * from fresh order by invoice_id, payment_id
 on conflict (party_id, invoice_id, payment_id) do update
-set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code, currency = excluded.currency, attempt = excluded.attempt, decline_class = excluded.decline_class, failure = excluded.failure, bank_code = excluded.bank_code
+set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, invoice_created_at = excluded.invoice_created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code, currency = excluded.currency, attempt = excluded.attempt, decline_class = excluded.decline_class, failure = excluded.failure, bank_code = excluded.bank_code
 where copy.* is distinct from excluded.*
 ), changed as (
 select party_id as party_id, shop_id as shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as quarter, 'payment' as what, currency as currency, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as status, attempt as attempt, coalesce(payment_system, '') as payment_system, coalesce(decline_class, '') as decline_class, coalesce(failure, '') as failure, coalesce(bank_code, '') as bank_code, amount_minor, 1 as sign from fresh
@@ -2079,6 +2079,9 @@ from changed where binding.customer_id = changed.customer_id and wake_at > $1::t
 )
 select append_event('customer', customer_id, version, party_id, changed_at, $4::json) as version from changed;
 
+-- delete_day_sums
+delete from search_day_sum where party_id = $1::text and shop_id = $2::text and day >= $3::timestamptz and day < $3::timestamptz + interval '24 hours';
+
 -- delete_exchange_sums
 delete from exchange_sum where hour >= $1::timestamptz and hour < coalesce($2::timestamptz, 'infinity'::timestamptz);
 
@@ -2092,6 +2095,9 @@ delete from export where party_id = $1::text and export_id = $2::text;
 
 -- delete_export_pieces
 delete from export_piece where export_id = $1::text and run < $2::int4;
+
+-- delete_hour_sums
+delete from search_hour_sum where party_id = $1::text and shop_id = $2::text and hour >= $3::timestamptz and hour < $3::timestamptz + interval '24 hours';
 
 -- delete_invoice_template
 update invoice_template set deleted_at = $1::timestamptz
@@ -2139,8 +2145,8 @@ delete from shop_outcome where $1::text is null or party_id = $2::text and shop_
 delete from shop_guard where $1::text is null or party_id = $2::text and shop_id = $1::text returning bin;
 
 -- delete_sums
-delete from search_sum where (party_id, shop_id, quarter) >= ($1::text, $2::text, $3::timestamptz)
-and ($4::timestamptz is null or (party_id, shop_id, quarter) < ($5::text, $6::text, $4::timestamptz));
+delete from search_sum
+where party_id = $1::text and shop_id = $2::text and quarter >= $3::timestamptz and quarter < $4::timestamptz;
 
 -- delete_unretained_cards
 with gone as (
@@ -3232,32 +3238,45 @@ from total join subscription using (subscription_id)
 where party_id = $2::text and subscription_id <> $3::text and phase <> 'ended' and terms->>'currency' = $4::text;
 
 -- find_next_day_to_sum
-select party_id, shop_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z') as start,
+select party_id, shop_id, date_bin('15 minutes', at, '2000-01-01T00:00:00Z') as start,
 coalesce((
 select date_bin('15 minutes', payment.created_at, '2000-01-01T00:00:00Z') + interval '15 minutes' from search_payment as payment
 where payment.party_id = first.party_id and payment.shop_id = first.shop_id
-and payment.created_at >= first.created_at and payment.created_at < day_after
+and payment.created_at >= first.at and payment.created_at < day + interval '24 hours'
 order by payment.created_at limit 1 offset $1::int4
 ), (
 select date_bin('15 minutes', payout.created_at, '2000-01-01T00:00:00Z') + interval '15 minutes' from search_payout as payout
 where payout.party_id = first.party_id and payout.shop_id = first.shop_id
-and payout.created_at >= first.created_at and payout.created_at < day_after
+and payout.created_at >= first.at and payout.created_at < day + interval '24 hours'
 order by payout.created_at limit 1 offset $1::int4
-), day_after) as until
+), day + interval '24 hours') as until,
+day
 from (
-(select party_id, shop_id, created_at from search_payment
+(select party_id, shop_id, created_at as at from search_payment
 where (party_id, shop_id, created_at) >= ($2::text, $3::text, $4::timestamptz)
 order by party_id, shop_id, created_at limit 1)
 union all 
-(select party_id, shop_id, created_at from search_refund
+(select party_id, shop_id, created_at as at from search_refund
 where (party_id, shop_id, created_at) >= ($2::text, $3::text, $4::timestamptz)
 order by party_id, shop_id, created_at limit 1)
 union all 
-(select party_id, shop_id, created_at from search_payout
+(select party_id, shop_id, created_at as at from search_payout
 where (party_id, shop_id, created_at) >= ($2::text, $3::text, $4::timestamptz)
 order by party_id, shop_id, created_at limit 1)
-) as first cross join lateral (select date_trunc('day', created_at, 'UTC') + interval '24 hours' as day_after) as day
-order by party_id, shop_id, created_at limit 1;
+union all 
+(select party_id, shop_id, quarter as at from search_sum
+where (party_id, shop_id, quarter) >= ($2::text, $3::text, $4::timestamptz)
+order by party_id, shop_id, quarter limit 1)
+union all 
+(select party_id, shop_id, hour as at from search_hour_sum
+where (party_id, shop_id, hour) >= ($2::text, $3::text, $4::timestamptz)
+order by party_id, shop_id, hour limit 1)
+union all 
+(select party_id, shop_id, day as at from search_day_sum
+where (party_id, shop_id, day) >= ($2::text, $3::text, $4::timestamptz)
+order by party_id, shop_id, day limit 1)
+) as first cross join lateral (select date_trunc('day', at, 'UTC') as day) as of_day
+order by party_id, shop_id, at limit 1;
 
 -- find_other_programs
 select application_name as name from pg_stat_activity
@@ -3776,7 +3795,8 @@ where card_id = $2::text and party_id = $3::text
 returning card_id;
 
 -- limit_search_time
-select from set_config('statement_timeout', $1::text, true);
+select from set_config('statement_timeout', $1::text, true) as limited,
+set_config('plan_cache_mode', 'force_custom_plan', true) as planned;
 
 -- list_api_keys
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at from api_key where party_id = $1::text order by created_at, key_id;
@@ -4004,6 +4024,18 @@ where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as sett
 
 -- lock_webhook_feed
 select seen, mismatch_since from webhook_feed for update skip locked;
+
+-- make_day_sums
+insert into search_day_sum (party_id, shop_id, day, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, amount_minor, n)
+select party_id, shop_id, date_trunc('day', quarter, 'UTC') as day, what, currency, status, attempt, payment_system, decline_class, failure, bank_code, sum(amount_minor), sum(n)
+from search_sum where party_id = $1::text and shop_id = $2::text and quarter >= $3::timestamptz and quarter < $3::timestamptz + interval '24 hours'
+group by party_id, shop_id, day, what, currency, status, attempt, payment_system, decline_class, failure, bank_code;
+
+-- make_hour_sums
+insert into search_hour_sum (party_id, shop_id, hour, what, currency, status, decline_class, amount_minor, n)
+select party_id, shop_id, date_trunc('hour', quarter, 'UTC') as hour, what, currency, status, decline_class, sum(amount_minor), sum(n)
+from search_sum where party_id = $1::text and shop_id = $2::text and quarter >= $3::timestamptz and quarter < $3::timestamptz + interval '24 hours'
+group by party_id, shop_id, hour, what, currency, status, decline_class;
 
 -- make_webhook_event_numbers
 with wanted as (
@@ -4939,9 +4971,6 @@ select created_at from event where aggregate in ('invoice', 'withdrawal')
 and written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_position)
 and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from search_position)) order by written_in limit 1;
 
--- read_open_exchange_hours
-select distinct hour from exchange_sum where state in ('begun', 'challenged') and hour >= $1::timestamptz and hour < coalesce($2::timestamptz, 'infinity'::timestamptz);
-
 -- read_open_wallet_grants
 select grant_id, valid_until from payout_grant
 where kind = 'wallet' and entity_id = $1::text and used_by is null and valid_until > $2::timestamptz
@@ -5429,9 +5458,6 @@ where bank_id = $2::text and charges_held_until > $1::timestamptz returning bank
 -- release_subscription_key
 delete from subscription_key where party_id = $1::text and owner_id = $2::text and unique_key = $3::text and subscription_id = $4::text;
 
--- remake_coarse_sums
-select from remake_coarse_sums();
-
 -- report_away_bank
 update bank
 set away_since = least($1::timestamptz, case when away_seen_at > $2::timestamptz - interval '2 minutes' then away_since end),
@@ -5710,33 +5736,33 @@ where purpose = $3::text and key_version = $4::int4;
 
 -- search_invoices_by_approval_code
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and invoice_id in (
-select payment.invoice_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $3::text) and created_at >= $4::timestamptz
-and (created_at, invoice_id) < ($5::timestamptz, $6::text)
-and ($7::text is null or invoice_id = $7::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or status = $11::text)
-and ($12::int8 is null or amount_minor = $12::int8)
-and (not $13::bool or exists (
-select from search_payment as payment
-where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
-and ($14::text is null or payment_id = $14::text)
-and ($15::text is null or status = any(string_to_array($15::text, ',')))
-and ($16::text is null or flow = $16::text)
-and ($17::int8 is null or amount_minor = $17::int8)
-and ($18::text is null or customer_id = $18::text)
-and ($19::text is null or email = $19::text)
-and ($20::text is null or ip = $20::text)
-and ($21::text is null or fingerprint = $21::text)
-and ($22::text is null or first6 = $22::text)
-and ($23::text is null or last4 = $23::text)
-and ($24::text is null or payment_system = $24::text)
-and ($25::text is null or rrn = $25::text)
-and ($3::text is null or approval_code = $3::text) offset 0))
+select created_at, invoice_id from (
+select distinct invoice_created_at as created_at, invoice_id from search_payment
+where party_id = $1::text and shop_id = $2::text and approval_code = $3::text and invoice_created_at >= $4::timestamptz
+and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($9::text is null or flow = $9::text)
+and ($10::int8 is null or amount_minor = $10::int8)
+and ($11::text is null or customer_id = $11::text)
+and ($12::text is null or email = $12::text)
+and ($13::text is null or ip = $13::text)
+and ($14::text is null or fingerprint = $14::text)
+and ($15::text is null or first6 = $15::text)
+and ($16::text is null or last4 = $16::text)
+and ($17::text is null or payment_system = $17::text)
+and ($18::text is null or rrn = $18::text)
+and ($3::text is null or approval_code = $3::text)
+order by created_at desc, invoice_id desc
+) as of_payments
+where $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and ($20::text is null or invoice_id = $20::text)
+and ($21::text is null or external_id = $21::text)
+and ($22::int8 is null or amount_minor >= $22::int8)
+and ($23::int8 is null or amount_minor <= $23::int8)
+and ($24::text is null or status = $24::text)
+and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5744,33 +5770,33 @@ order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_customer_id
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and invoice_id in (
-select payment.invoice_id from search_payment as payment
-where payment.party_id = $1::text and payment.customer_id = $3::text) and created_at >= $4::timestamptz
-and (created_at, invoice_id) < ($5::timestamptz, $6::text)
-and ($7::text is null or invoice_id = $7::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or status = $11::text)
-and ($12::int8 is null or amount_minor = $12::int8)
-and (not $13::bool or exists (
-select from search_payment as payment
-where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
-and ($14::text is null or payment_id = $14::text)
-and ($15::text is null or status = any(string_to_array($15::text, ',')))
-and ($16::text is null or flow = $16::text)
-and ($17::int8 is null or amount_minor = $17::int8)
+select created_at, invoice_id from (
+select distinct invoice_created_at as created_at, invoice_id from search_payment
+where party_id = $1::text and shop_id = $2::text and customer_id = $3::text and invoice_created_at >= $4::timestamptz
+and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($9::text is null or flow = $9::text)
+and ($10::int8 is null or amount_minor = $10::int8)
 and ($3::text is null or customer_id = $3::text)
-and ($18::text is null or email = $18::text)
-and ($19::text is null or ip = $19::text)
-and ($20::text is null or fingerprint = $20::text)
-and ($21::text is null or first6 = $21::text)
-and ($22::text is null or last4 = $22::text)
-and ($23::text is null or payment_system = $23::text)
-and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text) offset 0))
+and ($11::text is null or email = $11::text)
+and ($12::text is null or ip = $12::text)
+and ($13::text is null or fingerprint = $13::text)
+and ($14::text is null or first6 = $14::text)
+and ($15::text is null or last4 = $15::text)
+and ($16::text is null or payment_system = $16::text)
+and ($17::text is null or rrn = $17::text)
+and ($18::text is null or approval_code = $18::text)
+order by created_at desc, invoice_id desc
+) as of_payments
+where $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and ($20::text is null or invoice_id = $20::text)
+and ($21::text is null or external_id = $21::text)
+and ($22::int8 is null or amount_minor >= $22::int8)
+and ($23::int8 is null or amount_minor <= $23::int8)
+and ($24::text is null or status = $24::text)
+and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5778,33 +5804,33 @@ order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_email
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and invoice_id in (
-select payment.invoice_id from search_payment as payment
-where payment.party_id = $1::text and payment.email = $3::text) and created_at >= $4::timestamptz
-and (created_at, invoice_id) < ($5::timestamptz, $6::text)
-and ($7::text is null or invoice_id = $7::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or status = $11::text)
-and ($12::int8 is null or amount_minor = $12::int8)
-and (not $13::bool or exists (
-select from search_payment as payment
-where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
-and ($14::text is null or payment_id = $14::text)
-and ($15::text is null or status = any(string_to_array($15::text, ',')))
-and ($16::text is null or flow = $16::text)
-and ($17::int8 is null or amount_minor = $17::int8)
-and ($18::text is null or customer_id = $18::text)
+select created_at, invoice_id from (
+select distinct invoice_created_at as created_at, invoice_id from search_payment
+where party_id = $1::text and shop_id = $2::text and email = $3::text and invoice_created_at >= $4::timestamptz
+and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($9::text is null or flow = $9::text)
+and ($10::int8 is null or amount_minor = $10::int8)
+and ($11::text is null or customer_id = $11::text)
 and ($3::text is null or email = $3::text)
-and ($19::text is null or ip = $19::text)
-and ($20::text is null or fingerprint = $20::text)
-and ($21::text is null or first6 = $21::text)
-and ($22::text is null or last4 = $22::text)
-and ($23::text is null or payment_system = $23::text)
-and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text) offset 0))
+and ($12::text is null or ip = $12::text)
+and ($13::text is null or fingerprint = $13::text)
+and ($14::text is null or first6 = $14::text)
+and ($15::text is null or last4 = $15::text)
+and ($16::text is null or payment_system = $16::text)
+and ($17::text is null or rrn = $17::text)
+and ($18::text is null or approval_code = $18::text)
+order by created_at desc, invoice_id desc
+) as of_payments
+where $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and ($20::text is null or invoice_id = $20::text)
+and ($21::text is null or external_id = $21::text)
+and ($22::int8 is null or amount_minor >= $22::int8)
+and ($23::int8 is null or amount_minor <= $23::int8)
+and ($24::text is null or status = $24::text)
+and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5844,33 +5870,33 @@ order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_fingerprint
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and invoice_id in (
-select payment.invoice_id from search_payment as payment
-where payment.party_id = $1::text and payment.fingerprint = $3::text and md5(payment.fingerprint) = md5($3::text)) and created_at >= $4::timestamptz
-and (created_at, invoice_id) < ($5::timestamptz, $6::text)
-and ($7::text is null or invoice_id = $7::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or status = $11::text)
-and ($12::int8 is null or amount_minor = $12::int8)
-and (not $13::bool or exists (
-select from search_payment as payment
-where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
-and ($14::text is null or payment_id = $14::text)
-and ($15::text is null or status = any(string_to_array($15::text, ',')))
-and ($16::text is null or flow = $16::text)
-and ($17::int8 is null or amount_minor = $17::int8)
-and ($18::text is null or customer_id = $18::text)
-and ($19::text is null or email = $19::text)
-and ($20::text is null or ip = $20::text)
+select created_at, invoice_id from (
+select distinct invoice_created_at as created_at, invoice_id from search_payment
+where party_id = $1::text and shop_id = $2::text and fingerprint = $3::text and md5(fingerprint) = md5($3::text) and invoice_created_at >= $4::timestamptz
+and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($9::text is null or flow = $9::text)
+and ($10::int8 is null or amount_minor = $10::int8)
+and ($11::text is null or customer_id = $11::text)
+and ($12::text is null or email = $12::text)
+and ($13::text is null or ip = $13::text)
 and ($3::text is null or fingerprint = $3::text)
-and ($21::text is null or first6 = $21::text)
-and ($22::text is null or last4 = $22::text)
-and ($23::text is null or payment_system = $23::text)
-and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text) offset 0))
+and ($14::text is null or first6 = $14::text)
+and ($15::text is null or last4 = $15::text)
+and ($16::text is null or payment_system = $16::text)
+and ($17::text is null or rrn = $17::text)
+and ($18::text is null or approval_code = $18::text)
+order by created_at desc, invoice_id desc
+) as of_payments
+where $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and ($20::text is null or invoice_id = $20::text)
+and ($21::text is null or external_id = $21::text)
+and ($22::int8 is null or amount_minor >= $22::int8)
+and ($23::int8 is null or amount_minor <= $23::int8)
+and ($24::text is null or status = $24::text)
+and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5942,33 +5968,33 @@ order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_ip
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and invoice_id in (
-select payment.invoice_id from search_payment as payment
-where payment.party_id = $1::text and payment.ip = $3::text) and created_at >= $4::timestamptz
-and (created_at, invoice_id) < ($5::timestamptz, $6::text)
-and ($7::text is null or invoice_id = $7::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or status = $11::text)
-and ($12::int8 is null or amount_minor = $12::int8)
-and (not $13::bool or exists (
-select from search_payment as payment
-where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
-and ($14::text is null or payment_id = $14::text)
-and ($15::text is null or status = any(string_to_array($15::text, ',')))
-and ($16::text is null or flow = $16::text)
-and ($17::int8 is null or amount_minor = $17::int8)
-and ($18::text is null or customer_id = $18::text)
-and ($19::text is null or email = $19::text)
+select created_at, invoice_id from (
+select distinct invoice_created_at as created_at, invoice_id from search_payment
+where party_id = $1::text and shop_id = $2::text and ip = $3::text and invoice_created_at >= $4::timestamptz
+and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($9::text is null or flow = $9::text)
+and ($10::int8 is null or amount_minor = $10::int8)
+and ($11::text is null or customer_id = $11::text)
+and ($12::text is null or email = $12::text)
 and ($3::text is null or ip = $3::text)
-and ($20::text is null or fingerprint = $20::text)
-and ($21::text is null or first6 = $21::text)
-and ($22::text is null or last4 = $22::text)
-and ($23::text is null or payment_system = $23::text)
-and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text) offset 0))
+and ($13::text is null or fingerprint = $13::text)
+and ($14::text is null or first6 = $14::text)
+and ($15::text is null or last4 = $15::text)
+and ($16::text is null or payment_system = $16::text)
+and ($17::text is null or rrn = $17::text)
+and ($18::text is null or approval_code = $18::text)
+order by created_at desc, invoice_id desc
+) as of_payments
+where $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and ($20::text is null or invoice_id = $20::text)
+and ($21::text is null or external_id = $21::text)
+and ($22::int8 is null or amount_minor >= $22::int8)
+and ($23::int8 is null or amount_minor <= $23::int8)
+and ($24::text is null or status = $24::text)
+and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -5976,33 +6002,33 @@ order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_last4
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and invoice_id in (
-select payment.invoice_id from search_payment as payment
-where payment.party_id = $1::text and payment.last4 = $3::text) and created_at >= $4::timestamptz
-and (created_at, invoice_id) < ($5::timestamptz, $6::text)
-and ($7::text is null or invoice_id = $7::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or status = $11::text)
-and ($12::int8 is null or amount_minor = $12::int8)
-and (not $13::bool or exists (
-select from search_payment as payment
-where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
-and ($14::text is null or payment_id = $14::text)
-and ($15::text is null or status = any(string_to_array($15::text, ',')))
-and ($16::text is null or flow = $16::text)
-and ($17::int8 is null or amount_minor = $17::int8)
-and ($18::text is null or customer_id = $18::text)
-and ($19::text is null or email = $19::text)
-and ($20::text is null or ip = $20::text)
-and ($21::text is null or fingerprint = $21::text)
-and ($22::text is null or first6 = $22::text)
+select created_at, invoice_id from (
+select distinct invoice_created_at as created_at, invoice_id from search_payment
+where party_id = $1::text and shop_id = $2::text and last4 = $3::text and invoice_created_at >= $4::timestamptz
+and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($9::text is null or flow = $9::text)
+and ($10::int8 is null or amount_minor = $10::int8)
+and ($11::text is null or customer_id = $11::text)
+and ($12::text is null or email = $12::text)
+and ($13::text is null or ip = $13::text)
+and ($14::text is null or fingerprint = $14::text)
+and ($15::text is null or first6 = $15::text)
 and ($3::text is null or last4 = $3::text)
-and ($23::text is null or payment_system = $23::text)
-and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text) offset 0))
+and ($16::text is null or payment_system = $16::text)
+and ($17::text is null or rrn = $17::text)
+and ($18::text is null or approval_code = $18::text)
+order by created_at desc, invoice_id desc
+) as of_payments
+where $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and ($20::text is null or invoice_id = $20::text)
+and ($21::text is null or external_id = $21::text)
+and ($22::int8 is null or amount_minor >= $22::int8)
+and ($23::int8 is null or amount_minor <= $23::int8)
+and ($24::text is null or status = $24::text)
+and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -6010,33 +6036,33 @@ order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_payment_amount
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and invoice_id in (
-select payment.invoice_id from search_payment as payment
-where payment.party_id = $1::text and payment.amount_minor = $3::int8) and created_at >= $4::timestamptz
-and (created_at, invoice_id) < ($5::timestamptz, $6::text)
-and ($7::text is null or invoice_id = $7::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or status = $11::text)
-and ($12::int8 is null or amount_minor = $12::int8)
-and (not $13::bool or exists (
-select from search_payment as payment
-where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
-and ($14::text is null or payment_id = $14::text)
-and ($15::text is null or status = any(string_to_array($15::text, ',')))
-and ($16::text is null or flow = $16::text)
+select created_at, invoice_id from (
+select distinct invoice_created_at as created_at, invoice_id from search_payment
+where party_id = $1::text and shop_id = $2::text and amount_minor = $3::int8 and invoice_created_at >= $4::timestamptz
+and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($9::text is null or flow = $9::text)
 and ($3::int8 is null or amount_minor = $3::int8)
-and ($17::text is null or customer_id = $17::text)
-and ($18::text is null or email = $18::text)
-and ($19::text is null or ip = $19::text)
-and ($20::text is null or fingerprint = $20::text)
-and ($21::text is null or first6 = $21::text)
-and ($22::text is null or last4 = $22::text)
-and ($23::text is null or payment_system = $23::text)
-and ($24::text is null or rrn = $24::text)
-and ($25::text is null or approval_code = $25::text) offset 0))
+and ($10::text is null or customer_id = $10::text)
+and ($11::text is null or email = $11::text)
+and ($12::text is null or ip = $12::text)
+and ($13::text is null or fingerprint = $13::text)
+and ($14::text is null or first6 = $14::text)
+and ($15::text is null or last4 = $15::text)
+and ($16::text is null or payment_system = $16::text)
+and ($17::text is null or rrn = $17::text)
+and ($18::text is null or approval_code = $18::text)
+order by created_at desc, invoice_id desc
+) as of_payments
+where $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and ($20::text is null or invoice_id = $20::text)
+and ($21::text is null or external_id = $21::text)
+and ($22::int8 is null or amount_minor >= $22::int8)
+and ($23::int8 is null or amount_minor <= $23::int8)
+and ($24::text is null or status = $24::text)
+and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -6044,33 +6070,33 @@ order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_rrn
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and invoice_id in (
-select payment.invoice_id from search_payment as payment
-where payment.party_id = $1::text and payment.rrn = $3::text) and created_at >= $4::timestamptz
-and (created_at, invoice_id) < ($5::timestamptz, $6::text)
-and ($7::text is null or invoice_id = $7::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or status = $11::text)
-and ($12::int8 is null or amount_minor = $12::int8)
-and (not $13::bool or exists (
-select from search_payment as payment
-where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
-and ($14::text is null or payment_id = $14::text)
-and ($15::text is null or status = any(string_to_array($15::text, ',')))
-and ($16::text is null or flow = $16::text)
-and ($17::int8 is null or amount_minor = $17::int8)
-and ($18::text is null or customer_id = $18::text)
-and ($19::text is null or email = $19::text)
-and ($20::text is null or ip = $20::text)
-and ($21::text is null or fingerprint = $21::text)
-and ($22::text is null or first6 = $22::text)
-and ($23::text is null or last4 = $23::text)
-and ($24::text is null or payment_system = $24::text)
+select created_at, invoice_id from (
+select distinct invoice_created_at as created_at, invoice_id from search_payment
+where party_id = $1::text and shop_id = $2::text and rrn = $3::text and invoice_created_at >= $4::timestamptz
+and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($9::text is null or flow = $9::text)
+and ($10::int8 is null or amount_minor = $10::int8)
+and ($11::text is null or customer_id = $11::text)
+and ($12::text is null or email = $12::text)
+and ($13::text is null or ip = $13::text)
+and ($14::text is null or fingerprint = $14::text)
+and ($15::text is null or first6 = $15::text)
+and ($16::text is null or last4 = $16::text)
+and ($17::text is null or payment_system = $17::text)
 and ($3::text is null or rrn = $3::text)
-and ($25::text is null or approval_code = $25::text) offset 0))
+and ($18::text is null or approval_code = $18::text)
+order by created_at desc, invoice_id desc
+) as of_payments
+where $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and ($20::text is null or invoice_id = $20::text)
+and ($21::text is null or external_id = $21::text)
+and ($22::int8 is null or amount_minor >= $22::int8)
+and ($23::int8 is null or amount_minor <= $23::int8)
+and ($24::text is null or status = $24::text)
+and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -6927,6 +6953,12 @@ where card_id = $2::text;
 select counted_until from exchange_sum_position
 where counted_at is null or counted_until is null or counted_at < $1::timestamptz or counted_at > $2::timestamptz
 for update skip locked;
+
+-- take_late_exchanges
+delete from exchange_late
+where date_trunc('hour', begun_at, 'UTC') = (
+select date_trunc('hour', min(begun_at), 'UTC') from exchange_late)
+returning begun_at;
 
 -- take_stuck_withdrawal
 update withdrawal set stuck_at = null, stuck_reason = null
