@@ -33,6 +33,13 @@ export const nightParts: readonly Part[] = [
     repeats: true,
   },
   {
+    name: 'lives',
+    does: '200,000 lives of subscriptions against their model',
+    command: (seed) => `npm run prove:lives -- --lives 200000 --seed ${seed}`,
+    repeats: true,
+    script: 'prove:lives',
+  },
+  {
     name: 'torture',
     does: '30 processes killed under load',
     command: () => 'npm run torture -- --kills 30 --operations 3000',
