@@ -28,7 +28,9 @@ export async function receiptSourceOf(
   const { id: seriesId, partyId, shopId } = series;
   const { paymentSystem, lastDigits } = series.card;
   const mandate = await mandateOf(db, series, paid);
-  const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
+  const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor, firstChargeOn, charges } =
+    mandate;
+  const amounts = { amountRule, trialEnd, amountAfterTrialMinor };
   return {
     partyId,
     seriesId,
@@ -37,7 +39,7 @@ export async function receiptSourceOf(
       language: languageOf(mandate, settings.language),
       timeZone: timeZoneOf(settings, paid.amount.currency),
       ...defined({ contact: settings.contact }),
-      mandate: { schedule, ...defined({ validUntil, amountRule, trialEnd, amountAfterTrialMinor }) },
+      mandate: { schedule, ...defined({ validUntil, ...amounts, firstChargeOn, charges }) },
       card: { paymentSystem, lastDigits },
     },
     ...defined({ email: series.mandate.payer.contactInfo.email }),

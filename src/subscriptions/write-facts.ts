@@ -10,7 +10,7 @@ import type { Charging } from '../recurring/port.ts';
 import { dueOf } from './domain/changes/change.ts';
 import { sumOf } from './domain/changes/proration.ts';
 import { effectsOf, type Effect, type InvoicedPeriod } from './domain/effects.ts';
-import { consentTermsOf } from './domain/first-payment.ts';
+import { chargesAfterFirst, consentTermsOf } from './domain/first-payment.ts';
 import {
   evolveAll,
   nextAction,
@@ -94,7 +94,7 @@ export async function invoiceFirst(
   const { terms, items } = subscription;
   const dueDate = nextAction(subscription)?.at;
   if (!terms.firstInvoice || dueDate === undefined) return;
-  const recurring = consentTermsOf(terms, { items }, now);
+  const recurring = { ...consentTermsOf(terms, { items }, now), ...chargesAfterFirst(terms, now) };
   const of = { subscriptionId: terms.id, currency: terms.currency, recurring };
   const invoice = { ...terms.firstInvoice, product: productOf(items), dueDate, ...of };
   await createInvoice(tx, terms, invoice, now, merchants);

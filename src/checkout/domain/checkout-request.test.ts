@@ -273,6 +273,35 @@ describe('the sentence at the box', () => {
     expect(textOf({ ...asked, locale: 'ru' }, { trialEnd: '2030-02-28' }).text).toMatch(/2030 г\.$/);
   });
 
+  test('says what is paid now, when and how much the next charge is, and how many follow', () => {
+    const asked = { ...recurring, recurringSchedule: 'P1M', recurringAmountRule: 'fixed:49900' };
+    const trial = { trialEnd: '2028-02-14', amountAfterTrialMinor: 49_900 };
+    const more = { ...trial, firstChargeOn: '2028-02-15', charges: 6 };
+    const inEnglish = textOf(asked, more, 100);
+    expect(inEnglish.text).toMatch(
+      /: RUB\u00a0499\.00 every month, further charges: 6\. This payment is RUB\u00a01\.00\. The trial or first price ends on February 14, 2028\. Next charge: February 15, 2028, RUB\u00a0499\.00\.$/,
+    );
+    expect(inEnglish.terms).toBe('RUB\u00a0499.00 every month, further charges: 6');
+    expect(textOf({ ...asked, locale: 'ru' }, more, 100).text).toMatch(
+      /: 499,00\u00a0₽ каждый месяц, следующих списаний: 6\. Этот платёж: 1,00\u00a0₽\. Пробный период или первая цена: до 14 февраля 2028 г\. Следующее списание: 15 февраля 2028 г\., 499,00\u00a0₽\.$/,
+    );
+    expect(textOf(asked, { ...trial, firstChargeOn: '2028-02-01' }, 100).text).toMatch(
+      /every month, until I cancel\. .* 14, 2028, then it is RUB\u00a0499\.00\. Next charge: February 1, 2028, RUB\u00a0499\.00\.$/,
+    );
+    const upTo = { ...recurring, recurringSchedule: 'P1M', recurringAmountRule: 'upTo:100000' };
+    expect(textOf(upTo, { firstChargeOn: '2028-02-15' }).text).toMatch(
+      /Next charge: February 15, 2028, up to RUB\u00a01,000\.00\.$/,
+    );
+    const until = { validUntil: '2028-12-31', charges: 0 };
+    expect(textOf(asked, until).text).toMatch(/every month, further charges: 0, until December 31, 2028\.$/);
+  });
+
+  test('of terms without an amount says the next charge without one', () => {
+    expect(textOf(recurring, { firstChargeOn: '2028-02-15' }).text).toMatch(
+      /This payment is RUB\u00a060\.00\. Later amounts are as agreed with the shop\. Next charge: February 15, 2028\.$/,
+    );
+  });
+
   test('names the link in the receipt and the shop as the ways to end it', () => {
     expect(textOf(recurring).howToStop).toMatch(
       /at any time: open the link in the receipt, or tell Bean & Leaf\./,

@@ -35,32 +35,31 @@ export function needsConsent({ kind, recurring }: Pick<CheckoutRequest, 'kind' |
 
 export function consentTextOf(asked: Asked, words: Words): ConsentText {
   const { kind, locale, shop, terms, amountMinor: paid } = asked;
-  const { amountRule, schedule: agreed = asAgreed, validUntil } = terms;
+  const { amountRule, schedule: agreed = asAgreed, firstChargeOn } = terms;
   const money = (amountMinor: number) => printMoney({ ...asked, amountMinor }, locale);
   const schedule = scheduleText(agreed, locale, words);
-  const lastDay =
-    validUntil === undefined ? undefined : fill(words.untilDate, { date: printedDate(validUntil, locale) });
   const amount = amountRule && amountText(amountRule, money, words);
   // An amount and a period are one phrase: RUB 299.00 every month.
   const isPhrase = amountRule?.kind !== 'variable' && agreed !== asAgreed && agreed !== schedule;
   const often = amount === undefined ? schedule : `${amount}${isPhrase ? '' : ','} ${schedule}`;
+  const lasts = (untilCancelled: string) => lastsText(terms, untilCancelled, locale, words);
+  const isNowSaid = paid !== undefined && (amount === undefined || firstChargeOn !== undefined);
   // A schedule charges the card automatically: a payer who agrees to one does not buy again.
   const isForPurchases = kind === 'customer' && agreed === asAgreed;
   const sentences = [
     fill(isForPurchases ? words.bind : words.recurring, {
       shop,
-      terms: `${often}, ${lastDay ?? words.until}`,
+      terms: `${often}, ${lasts(words.until)}`,
     }),
-    ...(amount === undefined
-      ? [paid === undefined ? words.later : fill(words.now, { amount: money(paid) })]
-      : []),
+    ...(isNowSaid ? [fill(words.now, { amount: money(paid) })] : []),
+    ...(amount === undefined ? [isNowSaid ? words.afterNow : words.later] : []),
     ...trialText(terms, money, locale, words),
   ];
   return {
     // A Russian date ends with a full stop of its own.
     text: sentences.map((sentence) => (sentence.endsWith('.') ? sentence : `${sentence}.`)).join(' '),
     howToStop: howToStopText(asked, words),
-    terms: `${often}, ${lastDay ?? words.untilYou}`,
+    terms: `${often}, ${lasts(words.untilYou)}`,
   };
 }
 
@@ -90,19 +89,46 @@ export function amountText(
   return rule.kind === 'fixed' ? amount : fill(upTo, { amount });
 }
 
+/** What ends by itself needs no other end: how to stop is said next to it. */
+function lastsText(
+  { validUntil, charges }: MandateTerms,
+  untilCancelled: string,
+  locale: Locale,
+  { untilDate, further }: Words,
+): string {
+  const ends = [
+    ...(charges === undefined ? [] : [fill(further, { count: String(charges) })]),
+    ...(validUntil === undefined ? [] : [fill(untilDate, { date: printedDate(validUntil, locale) })]),
+  ];
+  return ends.length > 0 ? ends.join(', ') : untilCancelled;
+}
+
+/** The end of a trial, and the next charge. The amount after the trial is said once. */
 function trialText(
-  { trialEnd, amountAfterTrialMinor }: MandateTerms,
+  { trialEnd, amountAfterTrialMinor, firstChargeOn, amountRule }: MandateTerms,
   money: (amountMinor: number) => string,
   locale: Locale,
-  { trialEnds, trialThen }: Words,
+  words: Words,
 ): string[] {
-  if (trialEnd === undefined) return [];
-  const date = printedDate(trialEnd, locale);
-  return [
-    amountAfterTrialMinor === undefined
-      ? fill(trialEnds, { date })
-      : fill(trialThen, { date, amount: money(amountAfterTrialMinor) }),
-  ];
+  const isOver = trialEnd === undefined || (firstChargeOn !== undefined && firstChargeOn > trialEnd);
+  const after = amountAfterTrialMinor === undefined ? undefined : money(amountAfterTrialMinor);
+  const agreed =
+    amountRule && amountRule.kind !== 'variable' ? amountText(amountRule, money, words) : undefined;
+  const sentences: string[] = [];
+  if (trialEnd !== undefined) {
+    const date = printedDate(trialEnd, locale);
+    sentences.push(
+      after === undefined || isOver
+        ? fill(words.trialEnds, { date })
+        : fill(words.trialThen, { date, amount: after }),
+    );
+  }
+  if (firstChargeOn !== undefined) {
+    const amount = isOver ? (after ?? agreed) : agreed;
+    const when = [printedDate(firstChargeOn, locale), amount].filter(Boolean).join(', ');
+    sentences.push(fill(words.next, { when }));
+  }
+  return sentences;
 }
 
 export function printedDate(day: string, locale: string): string {

@@ -42,11 +42,15 @@ export const english = {
       'I agree that {shop} keeps this card on file and charges it for further payments without asking me each time: {terms}',
     bind: 'I agree that {shop} keeps this card on file and charges it when I buy again, without asking for its details: {terms}',
     upTo: 'up to {amount}',
+    now: 'This payment is {amount}',
     /** Without an amount. */
-    now: 'This payment is {amount}. Later amounts are as agreed with the shop',
+    afterNow: 'Later amounts are as agreed with the shop',
     later: 'Amounts are as agreed with the shop',
     trialThen: 'The trial or first price ends on {date}, then it is {amount}',
     trialEnds: 'The trial or first price ends on {date}',
+    /** A date, and an amount if one is agreed. */
+    next: 'Next charge: {when}',
+    further: 'further charges: {count}',
     stop: 'You can end this at any time: open the link in the receipt, or tell {shop}. Then no further payment is taken.',
     /** To a payer who gets no receipts by e-mail. */
     stopByShop: 'You can end this at any time: tell {shop}. Then no further payment is taken.',

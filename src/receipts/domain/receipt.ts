@@ -57,6 +57,7 @@ type Words = {
   readonly asAgreed: string;
   readonly upTo: (amount: string) => string;
   readonly trial: (date: string, after: string | undefined) => string;
+  readonly charges: (count: number | undefined, from: string | undefined) => string;
   readonly how: (url: string) => string;
   /** On the button. */
   readonly end: string;
@@ -64,6 +65,7 @@ type Words = {
 type Label =
   | 'schedule'
   | 'lifetime'
+  | 'charges'
   | 'product'
   | 'period'
   | 'amount'
@@ -85,6 +87,7 @@ const words: Record<ReceiptLanguage, Words> = {
     labels: {
       schedule: 'Schedule',
       lifetime: 'Valid',
+      charges: 'Agreed charges',
       product: 'For',
       period: 'Period',
       amount: 'Amount',
@@ -102,6 +105,7 @@ const words: Record<ReceiptLanguage, Words> = {
     asAgreed: asAgreedIn.en,
     upTo: (amount) => `up to ${amount}`,
     trial: (date, after) => (after === undefined ? `until ${date}` : `until ${date}, then ${after}`),
+    charges: (count, from) => [count, from && `from ${from}`].filter((part) => part !== undefined).join(', '),
     how: (url) => `open ${url}`,
     end: 'End recurring charges',
   },
@@ -113,6 +117,7 @@ const words: Record<ReceiptLanguage, Words> = {
     labels: {
       schedule: 'Расписание',
       lifetime: 'Срок действия',
+      charges: 'Согласованные списания',
       product: 'За что',
       period: 'Период',
       amount: 'Сумма',
@@ -130,6 +135,7 @@ const words: Record<ReceiptLanguage, Words> = {
     asAgreed: asAgreedIn.ru,
     upTo: (amount) => `до ${amount}`,
     trial: (date, after) => (after === undefined ? `до ${date}` : `до ${date}, затем ${after}`),
+    charges: (count, from) => [count, from && `с ${from}`].filter((part) => part !== undefined).join(', '),
     how: (url) => `откройте ${url}`,
     end: 'Прекратить списания',
   },
@@ -192,12 +198,14 @@ type Agreed = NonNullable<ReceiptFacts['recurring']>['mandate'];
 
 function agreedLines(
   { language }: ReceiptFacts,
-  { schedule, validUntil }: Agreed,
+  { schedule, validUntil, firstChargeOn, charges }: Agreed,
   said: Words,
 ): (readonly [Label, string])[] {
+  const hasCharges = firstChargeOn !== undefined || charges !== undefined;
   return [
     ['schedule', shown(scheduleInWords(schedule, language), said)],
     ['lifetime', validUntil === undefined ? said.untilCancelled : said.until(validUntil)],
+    ...(hasCharges ? ([['charges', said.charges(charges, firstChargeOn)]] as const) : []),
   ];
 }
 

@@ -13,31 +13,37 @@ export type TermsBody = {
   readonly amountRule?: AmountRuleBody;
   readonly trialEnd?: string;
   readonly amountAfterTrial?: number;
+  readonly firstChargeOn?: string;
+  readonly charges?: number;
   readonly chargeReason?: ChargeReason;
 };
 
 export function termsBody(terms: MandateTerms) {
   const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor: amountAfterTrial } = terms;
-  const { chargeReason } = terms;
+  const { firstChargeOn, charges, chargeReason } = terms;
   return defined({
     schedule,
     validUntil,
     amountRule: amountRule && ruleBody(amountRule),
     trialEnd,
     amountAfterTrial,
+    firstChargeOn,
+    charges,
     chargeReason,
   });
 }
 
 export function termsIn(body: TermsBody): MandateTerms {
   const { schedule, validUntil, amountRule, trialEnd, amountAfterTrial: amountAfterTrialMinor } = body;
-  const { chargeReason } = body;
+  const { firstChargeOn, charges, chargeReason } = body;
   return defined({
     schedule,
     validUntil,
     amountRule: amountRule && ruleIn(amountRule),
     trialEnd,
     amountAfterTrialMinor,
+    firstChargeOn,
+    charges,
     chargeReason,
   });
 }

@@ -14,6 +14,10 @@ export type MandateTerms = {
   /** The last day of a trial or of a first price. */
   readonly trialEnd?: string;
   readonly amountAfterTrialMinor?: number;
+  /** The day of the next charge after the payer has agreed. */
+  readonly firstChargeOn?: string;
+  /** How many charges follow, that one included. Absent: until the terms end. */
+  readonly charges?: number;
   /** What card networks call later charges. Absent: recurring, at regular times. */
   readonly chargeReason?: ChargeReason;
 };

@@ -30,6 +30,8 @@ export const agreed = {
   amountRule: optional(amountRule),
   trialEnd: optional(text),
   amountAfterTrialMinor: optional(wholeNumber),
+  firstChargeOn: optional(text),
+  charges: optional(wholeNumber),
   chargeReason: optional(oneOf(...chargeReasons)),
 };
 export const mandateTerms: Codec<MandateTerms> = object(agreed);

@@ -74,6 +74,17 @@ const termsMembers = {
   schedule: Type.Optional(Schedule),
   amountRule: Type.Optional(AmountRuleSchema),
   ...otherTerms,
+  firstChargeOn: Type.Optional({
+    ...LocalDate,
+    description: 'The day of the next charge. The payer sees it. It delays no charge.',
+  }),
+  charges: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 9_999_999,
+      description: 'How many charges follow. The payer sees it. It refuses none.',
+    }),
+  ),
 };
 
 /** Of an invoice: no payer has agreed to them yet. */
@@ -121,9 +132,11 @@ export type RecurrentTerms = Static<typeof RecurrentTerms>;
 /** Checks that the schema cannot express. It reads no member that only other terms have. */
 export function termsProblem(terms: TermsBody, name = 'recurrentTerms'): string | undefined {
   const says = saysOf(name);
-  const { validUntil, trialEnd, amountAfterTrial, schedule, amountRule } = terms;
+  const { validUntil, trialEnd, firstChargeOn, amountAfterTrial, schedule, amountRule } = terms;
   if (validUntil !== undefined && !isDate(validUntil)) return says('validUntil', 'is not a calendar day');
   if (trialEnd !== undefined && !isDate(trialEnd)) return says('trialEnd', 'is not a calendar day');
+  if (firstChargeOn !== undefined && !isDate(firstChargeOn))
+    return says('firstChargeOn', 'is not a calendar day');
   if (amountAfterTrial !== undefined && trialEnd === undefined) {
     return says('amountAfterTrial', 'requires trialEnd');
   }
@@ -233,6 +246,8 @@ export const RecurringSchema = Type.Object(
       amountRule: Type.Optional(AmountRuleSchema),
       trialEnd: Type.Optional(LocalDate),
       amountAfterTrial: Type.Optional(Amount),
+      firstChargeOn: Type.Optional(LocalDate),
+      charges: Type.Optional(Type.Integer()),
     }),
     seriesID: { ...EntityID, description: 'What a consent link names.' },
     consentEvidence: Type.Enum(['attestedByMerchant', 'missing']),

@@ -103,6 +103,7 @@ function payerRows({ payer }: Mandate): Row[] {
 
 function termRows({ mandate, endsAt }: SeriesTerms): Row[] {
   const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor, payment } = mandate;
+  const { firstChargeOn, charges } = mandate;
   const { currency } = payment;
   return [
     ['Schedule', scheduleInWords(schedule, 'en')],
@@ -116,6 +117,8 @@ function termRows({ mandate, endsAt }: SeriesTerms): Row[] {
         ? undefined
         : moneyText({ minor: BigInt(amountAfterTrialMinor), currency }, 'en'),
     ],
+    ['First charge after the consent', firstChargeOn],
+    ['Charges after the consent', charges?.toString()],
   ];
 }
 

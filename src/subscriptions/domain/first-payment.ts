@@ -1,19 +1,44 @@
 // The start with a payment of the payer: what it costs, and what the payer agrees to with it.
 import type { Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
+import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import { dateText } from '../../retry-rules/domain/calendar.ts';
 import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import type { InvoiceTerms } from '../../invoices/domain/invoice.ts';
 import { linesOf } from './period-rows.ts';
 import { sumOf } from './changes/proration.ts';
-import { firstNumberOf, isoOf, layOut, periodDates } from './schedule.ts';
+import { firstNumberOf, isoOf, lastNumberOf, layOut, periodDates, type Schedule } from './schedule.ts';
 import type { Item, SubscriptionTerms } from './subscription.ts';
 
 /** The first period, if it starts on the day of the creation. */
 export function costOfFirst(terms: SubscriptionTerms, now: Instant): bigint {
-  const { schedule: agreed, items } = terms;
-  const schedule = layOut(agreed, dateText(localDayOf(now, agreed.zone)));
-  const first = periodDates(schedule, firstNumberOf(schedule));
-  return first ? sumOf(linesOf({ schedule, terms }, first, items)) : 0n;
+  const schedule = scheduleFrom(terms, now);
+  return costOf(terms, schedule, firstNumberOf(schedule));
+}
+
+function scheduleFrom({ schedule }: SubscriptionTerms, now: Instant): Schedule {
+  return layOut(schedule, dateText(localDayOf(now, schedule.zone)));
+}
+
+function costOf(terms: SubscriptionTerms, schedule: Schedule, number: number): bigint {
+  const period = periodDates(schedule, number);
+  return period ? sumOf(linesOf({ schedule, terms }, period, terms.items)) : 0n;
+}
+
+/** What the service charges after the first payment, if the payer pays on the day of `now`. */
+export function chargesAfterFirst(
+  terms: SubscriptionTerms,
+  now: Instant,
+): Pick<MandateTerms, 'firstChargeOn' | 'charges'> {
+  const schedule = scheduleFrom(terms, now);
+  let number = firstNumberOf(schedule) + 1;
+  // A short first period may be free.
+  if (number < schedule.anchorNumber && costOf(terms, schedule, number) === 0n) number++;
+  const last = lastNumberOf(schedule);
+  return defined({
+    firstChargeOn: periodDates(schedule, number)?.startsOn,
+    charges: last === undefined ? undefined : Math.max(0, last - number + 1),
+  });
 }
 
 type Asked = { readonly items: readonly Item[]; readonly atLeastMinor?: bigint };
