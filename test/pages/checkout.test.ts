@@ -440,13 +440,13 @@ describeInBrowser('the checkout', () => {
   test.each([
     [
       'en',
-      'RUB\u00a0299.00 every month, until I cancel. The trial or first price ends on February 28, 2030, then it is RUB\u00a0499.00.',
-      'Recurring transaction: RUB\u00a0299.00 every month, until you cancel',
+      'RUB\u00a0299.00 every month, further charges: 6. This payment is RUB\u00a060.00. The trial or first price ends on February 28, 2030. Next charge: March 1, 2030, RUB\u00a0499.00.',
+      'Recurring transaction: RUB\u00a0299.00 every month, further charges: 6',
     ],
     [
       'ru',
-      '299,00\u00a0₽ каждый месяц, пока не отменю. Пробный период или первая цена: до 28 февраля 2030 г., затем 499,00\u00a0₽.',
-      'Регулярный платёж: 299,00\u00a0₽ каждый месяц, пока вы не отмените',
+      '299,00\u00a0₽ каждый месяц, следующих списаний: 6. Этот платёж: 60,00\u00a0₽. Пробный период или первая цена: до 28 февраля 2030 г. Следующее списание: 1 марта 2030 г., 499,00\u00a0₽.',
+      'Регулярный платёж: 299,00\u00a0₽ каждый месяц, следующих списаний: 6',
     ],
   ])('asks in %s what the invoice says, whatever the link says', async (locale, agreed, kept) => {
     const recurrentTerms = {
@@ -454,6 +454,8 @@ describeInBrowser('the checkout', () => {
       amountRule: { kind: 'fixed', amount: 29_900 },
       trialEnd: '2030-02-28',
       amountAfterTrial: 49_900,
+      firstChargeOn: '2030-03-01',
+      charges: 6,
     };
     const other = { recurring: 'false', recurringSchedule: 'P1Y', recurringAmountRule: 'upTo:100' };
     const invoice = await openNew({ locale, ...other }, { makeRecurrent: true, recurrentTerms });
@@ -478,6 +480,8 @@ describeInBrowser('the checkout', () => {
       amountRule: { kind: 'fixed', amountMinor: 29_900 },
       trialEnd: '2030-02-28',
       amountAfterTrialMinor: 49_900,
+      firstChargeOn: '2030-03-01',
+      charges: 6,
       consent: { text: `${sentence}\n${stop}`, locale },
     });
   });

@@ -58,6 +58,18 @@ describe.each(receiptLanguages)('a receipt in %s', (language) => {
     expect(text).toContain(language === 'ru' ? '499,05 ₽' : 'RUB 499.05');
   });
 
+  test.each([
+    [
+      { firstChargeOn: '2028-02-15', charges: 6 },
+      /^(Agreed charges: 6, from|Согласованные списания: 6, с) 2028-02-15$/m,
+    ],
+    [{ charges: 0 }, /^(Agreed charges|Согласованные списания): 0$/m],
+    [{ firstChargeOn: '2028-02-15' }, /^(Agreed charges: from|Согласованные списания: с) 2028-02-15$/m],
+  ])('names the agreed charges of %j', (more, line) => {
+    const mandate = { schedule: 'P1M', ...more };
+    expect(receiptOf({ ...facts, language, recurring: { mandate, cancelUrl } }).text).toMatch(line);
+  });
+
   test('fails the linter for each missing part', () => {
     const { text, html } = receiptOf({ ...facts, language });
     const [marker, , schedule, lifetime] = text.split('\n') as [string, string, string, string];

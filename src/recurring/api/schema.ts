@@ -81,7 +81,7 @@ const termsMembers = {
   charges: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: 9_999_999,
+      maximum: 9_999,
       description: 'How many charges follow. The payer sees it. It refuses none.',
     }),
   ),

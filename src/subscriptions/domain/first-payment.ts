@@ -7,7 +7,7 @@ import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import type { InvoiceTerms } from '../../invoices/domain/invoice.ts';
 import { linesOf } from './period-rows.ts';
 import { sumOf } from './changes/proration.ts';
-import { firstNumberOf, isoOf, lastNumberOf, layOut, periodDates, type Schedule } from './schedule.ts';
+import { firstNumberOf, instalmentOf, isoOf, layOut, periodDates, type Schedule } from './schedule.ts';
 import type { Item, SubscriptionTerms } from './subscription.ts';
 
 /** The first period, if it starts on the day of the creation. */
@@ -34,10 +34,10 @@ export function chargesAfterFirst(
   let number = firstNumberOf(schedule) + 1;
   // A short first period may be free.
   if (number < schedule.anchorNumber && costOf(terms, schedule, number) === 0n) number++;
-  const last = lastNumberOf(schedule);
+  const regular = instalmentOf(schedule, schedule.anchorNumber)?.of;
   return defined({
     firstChargeOn: periodDates(schedule, number)?.startsOn,
-    charges: last === undefined ? undefined : Math.max(0, last - number + 1),
+    charges: regular === undefined ? undefined : schedule.anchorNumber + regular - number,
   });
 }
 

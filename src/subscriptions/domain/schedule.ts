@@ -165,26 +165,6 @@ function regularStart({ anchor, anchorDay, anchorNumber, every }: Schedule, numb
   return dateText(startOfPeriod(dayOfDate(anchor), every, number - anchorNumber, anchorDay));
 }
 
-/** The shortest period of each unit. */
-const leastDays: Readonly<Record<Every['unit'], number>> = { D: 1, W: 7, M: 28, Y: 365 };
-
-/** The number of the last period. Undefined without an end. */
-export function lastNumberOf(schedule: Schedule): number | undefined {
-  const { anchor, anchorDay, anchorNumber, every, ends } = schedule;
-  if (!ends) return undefined;
-  if ('afterNumber' in ends) return ends.afterNumber;
-  const start = dayOfDate(anchor);
-  const end = dayOfDate(ends.before);
-  // The last regular period that starts before the end, and the first one that does not.
-  let [low, high] = [-1, Math.ceil((end - start) / (every.count * leastDays[every.unit]))];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (startOfPeriod(start, every, middle, anchorDay) < end) low = middle;
-    else high = middle;
-  }
-  return anchorNumber + low;
-}
-
 /** Which of how many regular periods. Undefined for one before them, and where their number is not agreed. */
 export function instalmentOf(
   { anchorNumber, ends }: Schedule,

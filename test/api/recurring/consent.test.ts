@@ -165,6 +165,9 @@ describe('the terms', () => {
     [{ amountRule: { kind: 'variable', text: '4242-4242.42424242' } }, 'recurrentTerms.amountRule.text'],
     [{ consent: { ...agreed.consent, text: 'my 4242 4242 4242 4242 12 30' } }, 'recurrentTerms.consent'],
     [{ trialEnd: '2026-02-30' }, 'recurrentTerms.trialEnd'],
+    [{ firstChargeOn: '2026-02-30' }, 'recurrentTerms.firstChargeOn'],
+    [{ charges: -1 }, 'recurrentTerms.charges'],
+    [{ charges: 1.5 }, 'recurrentTerms.charges'],
     [{ amountAfterTrial: 100 }, 'recurrentTerms.amountAfterTrial'],
     [{ consent: { ticked: true, tickedAt: '2026-01-01T00:00:00Z' } }, 'recurrentTerms.consent'],
     [{ consent: { ...agreed.consent, ticked: false } }, 'recurrentTerms.consent.ticked'],
@@ -546,6 +549,8 @@ describe('the printable page', () => {
       ...agreed,
       trialEnd: '2026-02-28',
       amountAfterTrial: 49_900,
+      firstChargeOn: '2026-03-01',
+      charges: 10,
       consent: { ...agreed.consent, text: 'I agree <b>to be charged</b> & so on.' },
     });
     await recurring.charged(parent, 123_456, { by: merchant });
@@ -560,6 +565,8 @@ describe('the printable page', () => {
       'up to RUB\u00a02,000.00',
       '2026-02-28',
       'RUB\u00a0499.00',
+      '<th scope="row">First charge after the consent</th><td>2026-03-01</td>',
+      '<th scope="row">Charges after the consent</th><td>10</td>',
       'I agree &#60;b&#62;to be charged&#60;/b&#62; &#38; so on.',
       'payer@example.com',
       '127.0.0.1',

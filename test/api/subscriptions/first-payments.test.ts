@@ -150,6 +150,37 @@ describe('the first payment', () => {
     expect(await dear.periods()).toMatchObject([{ outcome: 'paid', amount: 60_000 }]);
   });
 
+  test.each([
+    [
+      'trial and number',
+      { trialDays: 7, firstAmount: 100, periods: 6 },
+      { firstChargeOn: '2026-01-26', charges: 6 },
+    ],
+    ['number', { periods: 6 }, { firstChargeOn: '2026-02-19', charges: 5 }],
+    ['one period', { periods: 1 }, { charges: 0 }],
+    ['no end', {}, { firstChargeOn: '2026-02-19' }],
+    [
+      'free days before the anchor',
+      { trialDays: 2, firstAmount: 1, anchorDay: 1, periods: 3 },
+      { firstChargeOn: '2026-02-01', charges: 3 },
+    ],
+    [
+      'paid days before it',
+      { trialDays: 2, firstAmount: 1, anchorDay: 1, firstPeriod: 'full', periods: 3 },
+      { firstChargeOn: '2026-01-21', charges: 4 },
+    ],
+  ])('says when the next charge is and how many follow: %s', async (_, more, said) => {
+    const { by, pay, invoice, periods } = await created(more);
+    const { recurrentTerms } = await invoice();
+    const { firstChargeOn, charges } = recurrentTerms;
+    expect({ firstChargeOn, charges }).toEqual({ firstChargeOn: undefined, charges: undefined, ...said });
+    await pay();
+    await daysLater(220, by);
+    const [, ...charged] = (await periods()).filter(({ amount }) => amount > 0);
+    if (charges !== undefined) expect(charged).toHaveLength(charges);
+    expect(charged[0]?.startsOn).toBe(firstChargeOn);
+  });
+
   test('without a consent starts it, and then only the payer can pay', async () => {
     const { by, id, invoiceId, act, get, pay, outcomes, periods } = await created();
     const customerID = await subscriptions.readyCustomer(by);
