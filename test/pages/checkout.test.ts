@@ -461,6 +461,7 @@ describeInBrowser('the checkout', () => {
     const invoice = await openNew({ locale, ...other }, { makeRecurrent: true, recurrentTerms });
     const sentence = await page.locator('.consent label').innerText();
     expect(sentence).toContain(`: ${agreed}`);
+    expect(await obstacles(page, { sizes: [{ width: 360, height: 780 }] })).toEqual([]);
     await page.locator('#email').fill('payer@example.com');
     await pay(good);
     await expect.poll(() => page.locator('#consent-problem').textContent()).not.toBe('');

@@ -89,7 +89,7 @@ export function amountText(
   return rule.kind === 'fixed' ? amount : fill(upTo, { amount });
 }
 
-/** What ends by itself needs no other end: how to stop is said next to it. */
+/** Terms with an end need no “until I cancel”: the next sentence says how to stop. */
 function lastsText(
   { validUntil, charges }: MandateTerms,
   untilCancelled: string,
