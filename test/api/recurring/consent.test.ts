@@ -687,6 +687,16 @@ describe('the receipt', () => {
     }
   });
 
+  test('of each charge says which charges were agreed', async () => {
+    const parent = await parentWith({ ...agreed, firstChargeOn: '2026-02-19', charges: 10 });
+    const { body } = await charge(parent, 123_456);
+    await world.service.jobs.whenIdle();
+    for (const payment of [parent, { invoiceID: body.invoiceID, paymentID: '1' }])
+      expect((await read(payment, 'receipt')).body.text).toContain('Agreed charges: 10, from 2026-02-19\n');
+    const { terms } = (await read(parent, 'recurring')).body;
+    expect(terms).toMatchObject({ firstChargeOn: '2026-02-19', charges: 10 });
+  });
+
   test.each(['<monthly>', ' monthly'])('exists whatever terms were agreed, %j', async (schedule) => {
     const later = 'by the meter, <1000 from 2026-01-19 to 2027-01-18, +7 495 123-45-67';
     const amountRule = { kind: 'variable', text: later };
