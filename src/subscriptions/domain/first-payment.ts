@@ -1,5 +1,5 @@
 // The start with a payment of the payer: what it costs, and what the payer agrees to with it.
-import type { Instant } from '../../clock.ts';
+import { dayMs, laterBy, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import { dateText } from '../../retry-rules/domain/calendar.ts';
@@ -25,12 +25,22 @@ function costOf(terms: SubscriptionTerms, schedule: Schedule, number: number): b
   return period ? sumOf(linesOf({ schedule, terms }, period, terms.items)) : 0n;
 }
 
-/** What the service charges after the first payment, if the payer pays on the day of `now`. */
+/** What the service charges after the first payment. The payer has a day to pay: no more charges follow than are said, and none earlier. */
 export function chargesAfterFirst(
   terms: SubscriptionTerms,
   now: Instant,
 ): Pick<MandateTerms, 'firstChargeOn' | 'charges'> {
-  const schedule = scheduleFrom(terms, now);
+  const both = [now, laterBy(now, dayMs)].map((paidAt) => chargesIfPaid(terms, paidAt));
+  const [firstChargeOn] = both.flatMap(({ firstChargeOn: day }) => day ?? []).toSorted();
+  const charges = both.flatMap(({ charges: count }) => count ?? []).toSorted((one, other) => other - one)[0];
+  return defined({ firstChargeOn, charges });
+}
+
+function chargesIfPaid(
+  terms: SubscriptionTerms,
+  paidAt: Instant,
+): Partial<Pick<MandateTerms, 'firstChargeOn' | 'charges'>> {
+  const schedule = scheduleFrom(terms, paidAt);
   let number = firstNumberOf(schedule) + 1;
   // A short first period may be free.
   if (number < schedule.anchorNumber && costOf(terms, schedule, number) === 0n) number++;

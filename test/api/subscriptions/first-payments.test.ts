@@ -181,6 +181,18 @@ describe('the first payment', () => {
     expect(charged[0]?.startsOn).toBe(firstChargeOn);
   });
 
+  test('says no fewer charges than follow when the payer pays on the day after the creation', async () => {
+    const { by, pay, invoice, periods } = await created({ anchorDay: 19, firstPeriod: 'full', periods: 3 });
+    const { recurrentTerms } = await invoice();
+    expect(recurrentTerms).toMatchObject({ firstChargeOn: '2026-02-19', charges: 3 });
+    await hoursLater(20, by);
+    await pay();
+    await daysLater(220, by);
+    const [, ...charged] = (await periods()).filter(({ amount }) => amount > 0);
+    expect(charged).toHaveLength(3);
+    expect(charged[0]?.startsOn).toBe('2026-02-19');
+  });
+
   test('without a consent starts it, and then only the payer can pay', async () => {
     const { by, id, invoiceId, act, get, pay, outcomes, periods } = await created();
     const customerID = await subscriptions.readyCustomer(by);
