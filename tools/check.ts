@@ -26,7 +26,7 @@ const waiting = Object.keys(quickChecks);
 const outcomes: Outcome[] = [];
 await Promise.all(Array.from({ length: concurrency }, runWaitingChecks));
 if (outcomes.every(({ isGood }) => isGood)) {
-  // Each state of a page is judged once; every look is for prove:campaigns.
+  // Other tests judge each state of a page once. Every look is for the night.
   const others = ['--', '--exclude', 'test/pages/accessibility/all-looks.test.ts'];
   outcomes.push(await check('test:all', 'the tests', 'inherit', others));
 }

@@ -138,8 +138,8 @@ function remove(folder: string): boolean {
   }
 }
 
-/** Ends a PostgreSQL that the killed run has left, if it works in the folder of the file. */
-function stopServer(pidFile: string): boolean {
+/** Ends a PostgreSQL that a killed program has left, if it works in the folder of the file. */
+export function stopServer(pidFile: string): boolean {
   const pid = Number.parseInt(textOf(pidFile), 10);
   const isRunning = () => isTaken(pid) && statusOf(pid)?.isZombie !== true;
   if (!(pid > 1) || !isRunning()) return true;

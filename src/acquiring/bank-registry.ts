@@ -12,7 +12,7 @@ import { observed, type Listener } from './health/observed-bank.ts';
 import { readBank, storeAbilities, upsertBank } from './store/banks.ts';
 
 /** Its exchange log may have lost operations, so nothing is sent until an operator confirms (exchange-log/witness.ts). */
-function stoppedAnswer(id: string) {
+export function stoppedAnswer(id: string) {
   const why = `the bank is stopped until an operator runs "mandate bank confirm ${id}"`;
   return { outcome: 'notSent', why, noBytesSent: true } as const;
 }

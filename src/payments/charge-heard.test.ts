@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { circuitIsOpen } from '../acquiring/adapters/http/http-bank.ts';
+import { stoppedAnswer } from '../acquiring/bank-registry.ts';
 import type { BankResponse } from '../acquiring/domain/bank-port.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import { chargeHeard } from './charge-heard.ts';
@@ -19,7 +21,8 @@ test.each<[string, BankResponse, string | undefined]>([
   ['a wrong set-up', declined('58'), 'technical'],
   ['silence', { outcome: 'unknown', why: 'no answer', isSilence: true }, 'technical'],
   ['a bank that cannot be reached', { outcome: 'notSent', why: 'refused', noBytesSent: true }, 'technical'],
-  ['an open circuit, or a stopped bank', { outcome: 'notSent', why: 'open', noBytesSent: true }, 'technical'],
+  ['an open circuit', circuitIsOpen, 'technical'],
+  ['a stopped bank', stoppedAnswer('B1'), 'technical'],
   ['a bank that takes no more now', { outcome: 'notSent', why: 'full', turnedAway: true }, undefined],
   ['an operation in progress', { outcome: 'pending' }, undefined],
 ])('%s says of the bank: %3$s', (_, answer, ended) => {

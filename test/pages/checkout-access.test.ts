@@ -1,10 +1,11 @@
-// Whether every payer can use the checkout: each state is judged once, in light and dark.
-// The campaign all-looks.test.ts judges it in every language, theme and size.
+// Whether every payer can use the checkout: each state is judged once, in English, in light and dark.
+// By night all-looks.test.ts judges it in every language, theme and size.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';
 import { phone, startCheckoutWorld, type CheckoutWorld } from '../support/worlds/checkout-world.ts';
 import { actionsOn, walkThroughBinding, walkThroughPayment } from './accessibility/checkout-walks.ts';
+import { narrowPhone, type Looks } from './accessibility/obstacles.ts';
 
 const soon = { timeout: 30_000, interval: 100 };
 /** A slow phone on a slow network, of 1.6 Mbit/s, shows this much within a second. */
@@ -27,6 +28,12 @@ describeInBrowser('the checkout', () => {
 
   test('breaks no accessibility rule for a payer who saves a card, in any state', async () => {
     expect(await walkThroughBinding(world, 'en', {})).toEqual({});
+  });
+
+  test('fits the narrowest phone in Russian, which has longer words', async () => {
+    const narrow: Looks = { sizes: [narrowPhone], judge: 'never' };
+    expect(await walkThroughPayment(world, 'ru', narrow)).toEqual({});
+    expect(await walkThroughBinding(world, 'ru', narrow)).toEqual({});
   });
 
   test('is announced by a screen reader as what it shows', async () => {

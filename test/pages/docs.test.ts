@@ -57,6 +57,31 @@ describeInBrowser('the reference page', () => {
       expect(await (await fetch(new URL(path, page.url()))).text()).toContain(`id="${anchor}"`);
       expect(anchor).toBe('invalidshopid');
     });
+
+    test('every text stands out from its background, light and dark', async () => {
+      await (await tryIt('createInvoice')).click();
+      await outcome('createInvoice').waitFor();
+      for (const [colorScheme, background] of [
+        ['dark', 'rgb(25, 28, 29)'],
+        ['light', 'rgb(255, 255, 255)'],
+      ] as const) {
+        await page.emulateMedia({ colorScheme });
+        const shown = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+        expect(shown).toBe(background);
+        expect(await page.locator('body *').evaluateAll(faintTexts)).toEqual([]);
+      }
+    });
+
+    test('fits a phone, where the list of operations opens over the text', async () => {
+      await page.setViewportSize(phone);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
+      const link = page.getByRole('navigation').getByRole('link', { name: 'List your shops' });
+      expect(await link.isVisible()).toBe(false);
+      await page.getByRole('button', { name: 'Operations' }).click();
+      await link.click();
+      await expect.poll(() => link.isVisible()).toBe(false);
+      await expect.poll(async () => (await operation('listShops').boundingBox())?.y).toBeLessThan(100);
+    });
   });
 
   // Each uses an operation of its own.
@@ -125,37 +150,12 @@ describeInBrowser('the reference page', () => {
       return () => page.evaluate('sessionStorage.clear()');
     });
 
-    // The campaign all-looks.test.ts judges all operations.
+    // By night all-looks.test.ts judges all operations.
     test('breaks no accessibility rule', async () => {
       await tryIt('createInvoice');
       await tryIt('listInvoiceEvents');
       const sizes = [{ width: 1440, height: 900 }, phone];
       expect(await obstacles(page, { sizes, judge: 'everySize', contrast: 'elsewhere' })).toEqual([]);
-    });
-
-    test('every text stands out from its background, light and dark', async () => {
-      await (await tryIt('createInvoice')).click();
-      await outcome('createInvoice').waitFor();
-      for (const [colorScheme, background] of [
-        ['dark', 'rgb(25, 28, 29)'],
-        ['light', 'rgb(255, 255, 255)'],
-      ] as const) {
-        await page.emulateMedia({ colorScheme });
-        const shown = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
-        expect(shown).toBe(background);
-        expect(await page.locator('body *').evaluateAll(faintTexts)).toEqual([]);
-      }
-    });
-
-    test('fits a phone, where the list of operations opens over the text', async () => {
-      await page.setViewportSize(phone);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
-      const link = page.getByRole('navigation').getByRole('link', { name: 'List your shops' });
-      expect(await link.isVisible()).toBe(false);
-      await page.getByRole('button', { name: 'Operations' }).click();
-      await link.click();
-      await expect.poll(() => link.isVisible()).toBe(false);
-      await expect.poll(async () => (await operation('listShops').boundingBox())?.y).toBeLessThan(100);
     });
 
     test('fits a phone with every field open', async () => {

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { codeOf } from '../../src/error-code.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { stopServer } from '../../tools/temporary-folders.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
 import { createTestDatabase } from '../support/database/test-database.ts';
 import { waitMs } from '../../tools/tests/waits.ts';
@@ -28,9 +29,14 @@ function dataFolder(name = 'data'): string {
 
 const used = temporaryFolder();
 afterAll(used.remove);
-/** Of a sandbox that ran before. Each test leaves it stopped, because to create PostgreSQL again takes half of a test's time. */
-const usedFolder = join(used.folder, 'data');
-mkdirSync(usedFolder, { mode: 0o755 });
+const usedData = join(used.folder, 'data');
+mkdirSync(usedData, { mode: 0o755 });
+/** Of a sandbox that ran before, because to create PostgreSQL takes half of a test's time. Each test leaves it stopped, also when it fails. */
+function usedFolder(): string {
+  // Runs last: the programs, which would start PostgreSQL again, are killed before.
+  onTestFinished(() => void stopServer(postmasterFile(usedData)));
+  return usedData;
+}
 
 const factsOf = async (data: string) => {
   const { code, output } = await mandate(['sandbox', '--json'], { MANDATE_DATA: data });
@@ -76,7 +82,7 @@ describe('the sandbox', () => {
     const postmaster = postmasterOf(data);
     expect(await first.stop()).toBe(0);
     await expectToEnd(postmaster);
-    expect(existsSync(join(data, 'pg/data/postmaster.pid'))).toBe(false);
+    expect(existsSync(postmasterFile(data))).toBe(false);
     const stopped = await mandate(['sandbox'], { MANDATE_DATA: data });
     expect(stopped).toMatchObject({ code: 1, errors: expect.stringContaining('No sandbox runs in') });
 
@@ -89,7 +95,7 @@ describe('the sandbox', () => {
   });
 
   test('continues after a kill, and uses and stops its orphaned PostgreSQL', async () => {
-    const data = usedFolder;
+    const data = usedFolder();
     const first = await startServer({ MANDATE_DATA: data });
     const { apiKey } = await factsOf(data);
     await first.stop('SIGKILL');
@@ -109,7 +115,7 @@ describe('the sandbox', () => {
   });
 
   test('restarts its PostgreSQL after a kill', async () => {
-    const data = usedFolder;
+    const data = usedFolder();
     const server = await startServer({ MANDATE_DATA: data });
     const { apiKey } = await factsOf(data);
     process.kill(postmasterOf(data), 'SIGKILL');
@@ -150,7 +156,7 @@ describe('the sandbox', () => {
   });
 
   test('keeps its facts while another node runs, and leaves the file to that one', async () => {
-    const data = usedFolder;
+    const data = usedFolder();
     const stored = () => readFileSync(join(data, 'sandbox.json'), 'utf8');
     const urlIn = (text: string) => (JSON.parse(text) as { apiUrl: string }).apiUrl;
     const first = await startServer({ MANDATE_DATA: data });
@@ -172,7 +178,7 @@ describe('the sandbox', () => {
   });
 
   test('names the node that runs after another was killed', async () => {
-    const data = usedFolder;
+    const data = usedFolder();
     const first = await startServer({ MANDATE_DATA: data });
     const second = await startServer({ MANDATE_DATA: data });
     await first.stop('SIGKILL');
@@ -181,7 +187,7 @@ describe('the sandbox', () => {
   });
 
   test('serves while commands run, and refuses a revoked key', async () => {
-    const data = usedFolder;
+    const data = usedFolder();
     const server = await startServer({ MANDATE_DATA: data });
     const environment = { MANDATE_DATA: data };
     const created = await mandate(
@@ -216,7 +222,7 @@ describe('the sandbox', () => {
 
 describe('an error at the start says why and what to do:', () => {
   test('a port in use', async () => {
-    const data = usedFolder;
+    const data = usedFolder();
     const squatter = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void squatter.close());
     await new Promise((resolve) => squatter.once('listening', resolve));
@@ -224,7 +230,7 @@ describe('an error at the start says why and what to do:', () => {
     const { code, errors } = await mandate(['serve'], { MANDATE_DATA: data, PORT: String(port) });
     expect(code).toBe(1);
     expect(errors).toContain(`Port ${port} is in use`);
-    expect(existsSync(join(data, 'pg/data/postmaster.pid'))).toBe(false);
+    expect(existsSync(postmasterFile(data))).toBe(false);
   });
 
   test('all wrong settings, and misspelt names', async () => {
@@ -268,13 +274,15 @@ function expectToEnd(pid: number): Promise<true> {
   return eventually(() => Promise.resolve(isRunning(pid) ? undefined : true), 60_000, `process ${pid} ends`);
 }
 
+const postmasterFile = (data: string) => join(data, 'pg/data/postmaster.pid');
+
 function postmasterOf(data: string): number {
-  return Number(readFileSync(join(data, 'pg/data/postmaster.pid'), 'utf8').split('\n')[0]);
+  return Number(readFileSync(postmasterFile(data), 'utf8').split('\n')[0]);
 }
 
 /** The processes of the server that have a client, or had one a moment ago. */
 async function sessionsIn(data: string): Promise<number[]> {
-  const [, , , port, host] = readFileSync(join(data, 'pg/data/postmaster.pid'), 'utf8').split('\n');
+  const [, , , port, host] = readFileSync(postmasterFile(data), 'utf8').split('\n');
   const client = new pg.Client({
     host: host || '127.0.0.1',
     port: Number(port),

@@ -261,6 +261,7 @@ export class Life {
     items_unscheduled: () => this.changes.scheduled(undefined),
     change_started: (fact, at) => {
       this.changes.started(fact, at, this.latest, this.#costsOfFirst());
+      this.#isAskedFor(fact['change'] as StartedPeriod, at);
       this.invoices.add(this.changes.pending?.invoiceId ?? '');
     },
     change_charge_started: (fact, at) => {
@@ -274,6 +275,7 @@ export class Life {
     change_charge_failed: (fact, at) => this.changes.failed(String(fact['failedFor']), at),
     change_dropped: () => this.changes.dropped(),
     items_changed: (fact, at) => {
+      if (!this.changes.pending) this.#isAskedFor(fact['change'] as StartedPeriod, at);
       this.changes.changed(fact, at, this.latest, this.#costsOfFirst());
       this.#startToday(fact['change'] as StartedPeriod, at);
     },
@@ -341,6 +343,16 @@ export class Life {
     if (before === 'unpaid') this.#chargedFrom = at;
     this.resumesAt = undefined;
     this.#stopped = undefined;
+  }
+
+  /** A new period starts with the day of its request in the zone, or with that of a preview of the hour before. */
+  #isAskedFor({ newPeriod }: StartedPeriod, at: string): void {
+    if (!newPeriod) return;
+    const { startsOn, startsAt } = newPeriod;
+    const [today, before] = [0, hourMs].map((ms) => dateIn(this.zone, Date.parse(at) - ms));
+    const wrong = (what: string) => this.problems.push(`the period that starts on ${startsOn} ${what}`);
+    if (startsOn !== today && startsOn !== before) wrong(`is asked for on ${today}`);
+    if (Date.parse(startsAt) !== startOfDate(this.zone, startsOn)) wrong(`starts at ${startsAt}`);
   }
 
   /** The period ends on an earlier day, at its midnight, and the next one is counted from there. */

@@ -383,8 +383,8 @@ function call({ method, url, body }: Request, authorization: string | undefined)
   return service.call(method, url, { headers: { authorization }, ...(body === undefined ? {} : { body }) });
 }
 
-/** A caller is refused before its entity is looked for, so these two strangers show it for all: one without a token, one with. */
-const strangersForEach = ['garbage', 'no header'];
+/** A caller is refused before its entity is looked for, so these strangers show it for all: each refusal of the pipeline has one. */
+const strangersForEach = ['an expired token', 'a revoked key', 'garbage', 'no header'];
 const asksForEach = ({ kind, name }: Caller) => kind !== 'stranger' || strangersForEach.includes(name);
 /** Its own, where a stranger would see most. */
 const firstEntity = ['own'] as const;

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Fact } from '../../../simulation/checks/rows.ts';
 import { instantAt } from '../../../src/clock.ts';
+import { decideChange } from '../../../src/subscriptions/domain/changes/change.ts';
 import { decideResumeShifted } from '../../../src/subscriptions/domain/changes/shift-anchor.ts';
 import { dayOf, hour, startOf } from '../calendar.ts';
 import { keptOf, problemsOf, type Kept } from './logs.ts';
@@ -84,6 +85,14 @@ const withChange =
       return made && made.chargeMinor > 0 ? { ...fact, change: { ...made, ...change(made) } } : fact;
     });
 
+type NewPeriod = { startsOn: string; startsAt: string };
+const withNewPeriod = (change: (one: NewPeriod) => object) => (kept: Kept) =>
+  changed(kept, (fact) => {
+    const made = fact['change'] as { newPeriod?: NewPeriod } | undefined;
+    if (!made?.newPeriod) return fact;
+    return { ...fact, change: { ...made, newPeriod: { ...made.newPeriod, ...change(made.newPeriod) } } };
+  });
+
 /** On 18 March, with dates that start again on that day. */
 const shifted = (() => {
   const plan = pausedPlan({});
@@ -98,6 +107,41 @@ const shifted = (() => {
 test('a pause that ends with a new anchor skips up to its day, and whole periods start on it', () => {
   expect(problemsOf(shifted)).toEqual([]);
   expect(shifted.periods.map(({ outcome }) => outcome)).toEqual(['paid', 'skipped', 'paid', 'paid', 'paid']);
+});
+
+/** A change that starts a new period waits for its payment in Tokyo, where days begin at 15:00 of UTC. */
+function newPeriodAsked(now: string, asOf: string): Kept {
+  const asked = instantAt(Date.parse(now));
+  const plan = pausedPlan({ zone: 'Asia/Tokyo', acts: [], endsAt: Date.parse(now) * 1_000 });
+  const life = lifeOf(plan);
+  const wanted = { when: 'anchorNow', credit: 'unused', asOf: instantAt(Date.parse(asOf)) } as const;
+  const change = decideChange(life.subscription, wanted, 'change', asked);
+  if (!change.ok) throw new Error(change.refusal.code);
+  life.take(change.value, asked);
+  return keptOf(plan, life);
+}
+
+test.each([
+  ['that it is asked for', '2027-02-10T15:30:00Z', '2027-02-11'],
+  ['of its preview', '2027-02-10T14:45:00Z', '2027-02-10'],
+])('a new period has the day %s in its zone, and another is found', (_, asOf, day) => {
+  const kept = newPeriodAsked('2027-02-10T15:30:00Z', asOf);
+  expect(problemsOf(kept)).toEqual([]);
+  expect(kept.facts.flat().find(({ type }) => type === 'change_started')).toMatchObject({
+    change: { newPeriod: { startsOn: day } },
+  });
+  const before = { startsOn: '2027-02-09', startsAt: '2027-02-08T15:00:00.000000Z' };
+  expect(problemsOf(withNewPeriod(() => before)(kept))).toContain(
+    'the period that starts on 2027-02-09 is asked for on 2027-02-11',
+  );
+});
+
+test('the day of UTC is found where its zone has another', () => {
+  const kept = newPeriodAsked('2027-02-10T20:00:00Z', '2027-02-10T20:00:00Z');
+  const ofUtc = { startsOn: '2027-02-10', startsAt: '2027-02-09T15:00:00.000000Z' };
+  expect(problemsOf(withNewPeriod(() => ofUtc)(kept))).toContain(
+    'the period that starts on 2027-02-10 is asked for on 2027-02-11',
+  );
 });
 
 test.each<[string, (kept: Kept) => Kept, RegExp]>([
@@ -251,6 +295,11 @@ test.each<[string, (kept: Kept) => Kept, RegExp]>([
       row: { ...row, state: { ...row.state, creditMinor: 1 + (row.state.creditMinor ?? 0) } },
     }),
     /its credit is/,
+  ],
+  [
+    'a new period that starts in another zone',
+    withNewPeriod(({ startsAt }) => ({ startsAt: later(startsAt, -1) })),
+    /the period that starts on .* starts at/,
   ],
   ['a change that is dropped twice', twice('change_dropped'), /that does not wait/],
   [

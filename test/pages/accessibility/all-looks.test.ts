@@ -1,5 +1,5 @@
-// Every state of the checkout, the pages of the console and every operation of the reference, judged in every language, theme and size.
-// `npm test` judges each state once (checkout-access.test.ts, docs.test.ts).
+// Every state of the checkout, page of the console and operation of the reference, judged by night in every language, theme and size.
+// `npm run check` judges each English state once, and a few operations (checkout-access.test.ts, docs.test.ts).
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../../support/processes/browser.ts';
 import { often } from '../../support/service/campaign.ts';
@@ -12,7 +12,7 @@ import { narrowPhone, obstacles, type Looks } from './obstacles.ts';
 
 const declinedCard = '4000000000000002';
 
-/** Russian first: `npm test` has judged the English states. */
+/** Russian first: `npm run check` judges the English states. */
 const locales = ['ru', 'en'].slice(0, often(1, 2));
 
 describeInBrowser('the checkout', () => {

@@ -98,7 +98,7 @@ const notHeard = {
   why: 'the bank does not say what it can do',
   noBytesSent: true,
 } as const;
-const circuitIsOpen = {
+export const circuitIsOpen = {
   outcome: 'notSent',
   why: 'the circuit to the bank is open',
   noBytesSent: true,
