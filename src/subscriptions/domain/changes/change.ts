@@ -249,7 +249,11 @@ export function decideChangeChargeEnded(
   const { change, phase } = subscription;
   if (change?.charging !== paymentId) return [];
   if (ending.outcome === 'captured') return applied(subscription, withoutCharge(change));
-  const failed = { type: 'change_charge_failed', ...failureOf(ending), ...retryOf(change, ending, now) } as const;
+  const failed = {
+    type: 'change_charge_failed',
+    ...failureOf(ending),
+    ...retryOf(change, ending, now),
+  } as const;
   return phase === 'ended' ? [failed, { type: 'change_dropped', why: 'ended' }] : [failed];
 }
 
