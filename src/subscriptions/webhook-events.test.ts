@@ -52,6 +52,22 @@ test('why charging is stopped, and that it continues', () => {
   expect(events[1]).not.toHaveProperty('subscription.parkedFor');
 });
 
+test('a change is being charged until its charge fails, and not while it waits for the next one', () => {
+  const items = [{ product: 'Two teas', quantity: 1n, priceMinor: 2_000n }];
+  const money = { creditMinor: 500n, chargeMinor: 1_000n, fromBalanceMinor: 0n };
+  const change = { period: 1, items, ...money, invoiceId: 'C', payableUntil: at };
+  const events = eventsOf(
+    { type: 'change_started', change },
+    { type: 'change_charge_started', paymentId: 'C.1' },
+    { type: 'change_charge_failed', failedFor: 'payerPresent' },
+    { type: 'change_charge_started', paymentId: 'C.2' },
+    { type: 'change_charge_failed', failedFor: 'unsent', isUnsent: true, retryAt: at },
+  );
+  const isCharging = events.map(({ subscription }: any) => subscription.pendingChange.isCharging);
+  expect(isCharging).toEqual([true, true, false, true, false]);
+  expect(events[4]).toMatchObject({ subscription: { nextActionAt: at } });
+});
+
 test('every step of a change, with its amounts and its cause', () => {
   const items = [{ product: 'Two teas', quantity: 1n, priceMinor: 2_000n }];
   const money = { creditMinor: 500n, chargeMinor: 1_000n, fromBalanceMinor: 0n };

@@ -257,8 +257,8 @@ async function endOfChange(
   const { charging, invoiceId } = subscription.change ?? {};
   if (invoiceId === undefined) return [];
   if (charging !== undefined) {
-    const ending = await endingOfCharge(deps, { charging, invoiceId }, now);
-    return ending ? decideChangeChargeEnded(subscription, charging, ending) : [];
+    const ending = await endingOfCharge(deps, subscription, { charging, invoiceId }, now);
+    return ending ? decideChangeChargeEnded(subscription, charging, ending, now) : [];
   }
   const invoice = await loadInvoice(deps.db, invoiceId);
   if (!invoice || invoice.status === 'unpaid') return [];
@@ -336,10 +336,8 @@ async function factsOfCharge(
   { number, charging = '', invoiceId = '' }: OpenPeriod,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
-  const ending = await endingOfCharge(deps, { charging, invoiceId }, now);
-  if (!ending) return [];
-  const known = await whileHeld(deps, subscription, ending, now);
-  return decideChargeEnded(subscription, { number, paymentId: charging }, known, now);
+  const ending = await endingOfCharge(deps, subscription, { charging, invoiceId }, now);
+  return ending ? decideChargeEnded(subscription, { number, paymentId: charging }, ending, now) : [];
 }
 
 /** A charge that its bank has not received comes back as all that is held there: soon after the end of the hold. */
@@ -356,6 +354,7 @@ async function whileHeld(
 
 async function endingOfCharge(
   deps: JobDeps,
+  subscription: Subscription,
   { charging, invoiceId }: { readonly charging: string; readonly invoiceId: string },
   now: Instant,
 ): Promise<ChargeEnding | undefined> {
@@ -363,7 +362,7 @@ async function endingOfCharge(
   if (!invoice) throw new Error(`Invoice ${invoiceId} of a subscription is not found.`);
   const [, paymentId = ''] = charging.split('.');
   const outcome = await outcomeOfCharge({ invoiceId, paymentId }, invoice.createdAt, now, deps);
-  return outcome && endingOf(outcome);
+  return outcome && whileHeld(deps, subscription, endingOf(outcome), now);
 }
 
 /** A merchant who cancels the charge wants none until they say so. */
@@ -441,7 +440,7 @@ async function doNext(
   const ended =
     charge.type === 'charge_started'
       ? decideChargeEnded(begun.subscription, charge, ending, now)
-      : decideChangeChargeEnded(begun.subscription, charge.paymentId, ending);
+      : decideChangeChargeEnded(begun.subscription, charge.paymentId, ending, now);
   return write(tx, begun, ended, now, deps);
 }
 

@@ -21,6 +21,10 @@ type PendingChange = Change & {
   readonly payment?: string;
   readonly isOver?: boolean;
   readonly failed?: { readonly at: string; readonly class: string };
+  /** The payer has agreed after the first charge had failed. */
+  readonly isConsented?: boolean;
+  /** When the charge that was not sent is made again. */
+  readonly retryAt?: string;
 };
 type Latest = {
   readonly number: number;
@@ -89,20 +93,29 @@ export class Changes {
     this.pending = change;
   }
 
-  charged(payment: string): void {
+  charged(payment: string, at: string): void {
     const { pending } = this;
     if (!pending) return this.#wrong(`change payment ${payment} is of no change`);
     if (pending.payment !== undefined && !pending.isOver)
       this.#wrong(`change ${pending.invoiceId} is charged by ${payment} again`);
     if (!payment.startsWith(`${pending.invoiceId}.`))
       this.#wrong(`change ${pending.invoiceId} is charged by ${payment}`);
-    const { isOver: _, failed: __, ...change } = pending;
-    this.pending = { ...change, payment };
+    const { isOver = false, failed: _, retryAt = '', ...change } = pending;
+    if (at < retryAt)
+      this.#wrong(`change ${pending.invoiceId} is charged at ${at}, and was to wait until ${retryAt}`);
+    this.pending = { ...change, payment, isConsented: isOver };
   }
 
-  failed(why: string, at: string): void {
-    if (this.pending?.payment === undefined) this.#wrong('a change fails that was not charged');
-    if (this.pending) this.pending = { ...this.pending, isOver: true, failed: { at, class: why } };
+  failed({ failedFor, isUnsent, retryAt }: Fact, at: string): void {
+    const { pending } = this;
+    if (pending?.payment === undefined) return this.#wrong('a change fails that was not charged');
+    const failed = { at, class: String(failedFor) };
+    const { payableUntil = '' } = pending;
+    this.pending = { ...pending, isOver: true, failed };
+    if (typeof retryAt !== 'string') return;
+    this.pending = { ...this.pending, retryAt };
+    if (!pending.isConsented || isUnsent !== true || retryAt >= payableUntil)
+      this.#wrong(`change ${pending.invoiceId} fails at ${at}, and is wanted again at ${retryAt}`);
   }
 
   dropped(): void {

@@ -267,12 +267,13 @@ export class Life {
     change_charge_started: (fact, at) => {
       if (this.isParked || this.phase !== 'running')
         this.problems.push('a change is charged while it is not running');
-      const { isOver, failed, payableUntil = '' } = this.changes.pending ?? {};
-      if (isOver) this.#mayTry('the change', failed, { at, until: at, end: payableUntil });
-      this.changes.charged(String(fact['paymentId']));
+      const { isOver, failed, retryAt, payableUntil = '' } = this.changes.pending ?? {};
+      if (isOver && retryAt === undefined)
+        this.#mayTry('the change', failed, { at, until: at, end: payableUntil });
+      this.changes.charged(String(fact['paymentId']), at);
       this.lastMoney = { at, number: this.changes.pending?.period ?? 0 };
     },
-    change_charge_failed: (fact, at) => this.changes.failed(String(fact['failedFor']), at),
+    change_charge_failed: (fact, at) => this.changes.failed(fact, at),
     change_dropped: () => this.changes.dropped(),
     items_changed: (fact, at) => {
       if (!this.changes.pending) this.#isAskedFor(fact['change'] as StartedPeriod, at);

@@ -321,7 +321,8 @@ function pendingChangeBody(change: PendingChange): Static<typeof PendingChangeSc
     amount: Number(dueOf(change)),
     invoiceID: invoiceId,
     payableUntil,
-    isCharging: charging !== undefined || tryAt !== undefined,
+    // The first charge follows at once. A later one may wait for days.
+    isCharging: charging !== undefined || (tryAt !== undefined && failedFor === undefined),
     ...defined({ startsOn: newPeriod?.startsOn, failedFor }),
   };
 }

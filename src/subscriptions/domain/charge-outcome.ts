@@ -59,6 +59,11 @@ const postponedMs = 3_600_000;
 /** When a charge that failed by a mistake of the merchant's or the operator's is tried again. */
 const mistakeMs = 24 * 3_600_000;
 
+/** What was not sent, by what the rules or a hold say of it. */
+export function triedAgainAt(retryAfter: Instant | undefined, now: Instant): Instant {
+  return retryAfter !== undefined && retryAfter > now ? retryAfter : laterBy(now, postponedMs);
+}
+
 /** Nothing, if the payment is not the one in progress: its outcome was recorded before. */
 export function decideChargeEnded(
   subscription: Subscription,
@@ -130,7 +135,7 @@ function postponed(
   { why, retryAfter, byDeclines = false }: Postponement,
   now: Instant,
 ): Facts {
-  const at = retryAfter !== undefined && retryAfter > now ? retryAfter : laterBy(now, postponedMs);
+  const at = triedAgainAt(retryAfter, now);
   const until = byDeclines && end !== undefined && at >= end ? undefined : at;
   const later = { type: 'charge_postponed', number, why, ...defined({ until }) } as const;
   return subscription.phase === 'ended'

@@ -1059,16 +1059,16 @@ describe('the charge of a change', () => {
     const life = started();
     expect(nextAction(life.subscription)?.does).toBe('createPeriod');
     expect(wakeTimeOf(life.subscription, noon)).toBe(laterBy(noon, 3_600_000));
-    expect(decideChangeChargeEnded(life.subscription, 'C.2', captured)).toEqual([]);
-    life.take(decideChangeChargeEnded(life.subscription, 'C.1', captured), noon);
-    expect(decideChangeChargeEnded(life.subscription, 'C.1', captured)).toEqual([]);
+    expect(decideChangeChargeEnded(life.subscription, 'C.2', captured, noon)).toEqual([]);
+    life.take(decideChangeChargeEnded(life.subscription, 'C.1', captured, noon), noon);
+    expect(decideChangeChargeEnded(life.subscription, 'C.1', captured, noon)).toEqual([]);
     expect([life.subscription.items, life.subscription.change]).toEqual([[item(3_000n)], undefined]);
     expect(life.subscription.paidMinor).toBe(1_964n);
   });
 
   test('that fails is not tried again: the payer can pay until the invoice is due', () => {
     const life = started();
-    life.take(decideChangeChargeEnded(life.subscription, 'C.1', failed), noon);
+    life.take(decideChangeChargeEnded(life.subscription, 'C.1', failed, noon), noon);
     expect([nextAction(life.subscription)?.does, life.subscription.change?.failedFor]).toEqual([
       'createPeriod',
       'funds',
@@ -1084,19 +1084,19 @@ describe('the charge of a change', () => {
     const ended = decideConsentEnded(life.subscription, 'payer');
     life.take(ended, noon);
     expect([life.subscription.phase, life.subscription.change?.charging]).toEqual(['ended', 'C.1']);
-    life.take(decideChangeChargeEnded(life.subscription, 'C.1', failed), noon);
+    life.take(decideChangeChargeEnded(life.subscription, 'C.1', failed, noon), noon);
     expect([life.subscription.change, wakeTimeOf(life.subscription, noon)]).toEqual([undefined, undefined]);
   });
 
   test('counts for the limit of a day, and a third one waits', () => {
     const life = started();
-    life.take(decideChangeChargeEnded(life.subscription, 'C.1', captured), noon);
+    life.take(decideChangeChargeEnded(life.subscription, 'C.1', captured, noon), noon);
     expect(life.subscription.charges.map(({ paymentId, isWished }) => [paymentId, isWished])).toEqual([
       [expect.stringContaining('invoice'), undefined],
       ['C.1', true],
     ]);
     const unsent = started();
-    unsent.take(decideChangeChargeEnded(unsent.subscription, 'C.1', { outcome: 'unsent' }), noon);
+    unsent.take(decideChangeChargeEnded(unsent.subscription, 'C.1', { outcome: 'unsent' }, noon), noon);
     expect(unsent.subscription.charges).toHaveLength(1);
   });
 

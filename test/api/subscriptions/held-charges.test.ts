@@ -4,7 +4,13 @@ import { laterBy } from '../../../src/clock.ts';
 import { abilities } from '../../../src/sandbox/bank/state/abilities.ts';
 import { startNode } from '../../support/service/nodes.ts';
 import type { Merchant } from '../../support/service/test-service.ts';
-import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
+import { payerPage } from '../../support/subscriptions/payer-page.ts';
+import {
+  subscriptionsUrl,
+  subscriptionWorld,
+  type SubscriptionWorld,
+} from '../../support/subscriptions/subscription-world.ts';
+import { consentLinkWorld } from '../../support/worlds/consent-links.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import { declinedWith } from '../../support/worlds/recurring.ts';
 
@@ -224,6 +230,55 @@ describe('a charge that is on its way when its bank is held', () => {
       await subscriptions.settle();
     }
     expect((await paymentsOf(by)).map(({ status }) => status)).toEqual(['failed', 'captured']);
+  });
+
+  test('of a change whose terms the payer has agreed to is made soon after the hold', async () => {
+    const { banks, clock } = world.service;
+    const by = await world.createMerchant();
+    await holdFor(0)(banks);
+    const customer = await world.createCustomer({}, by);
+    const recurrentTerms = { schedule: 'P1M', amountRule: { kind: 'fixed', amount: 49_900 } };
+    await world.bind(customer, cards[2] ?? '', { recurrentTerms });
+    await subscriptions.settle();
+    const { id } = (await subscriptions.create(by, customer.id, priceOf(49_900))).body;
+    await subscriptions.settle();
+    const act = (verb: string, price: number) =>
+      subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/${verb}`, {
+        ...priceOf(price),
+        when: 'now',
+        credit: 'none',
+      });
+    // What is left of the month costs what the bank resets.
+    const whole = 1_000_000_000;
+    const left = (await act('preview', whole)).body.amount / whole;
+    const price = Math.ceil((resetBeforeBooking - 0.5) / left);
+    const changed = await act('change', price);
+    expect(changed.body.pendingChange).toMatchObject({ amount: resetBeforeBooking });
+    await subscriptions.settle();
+    clock.advance(minute);
+    const page = payerPage(world.service);
+    const path = new URL(await page.does(await page.linkTo(by, id), 'agree'), 'http://payer').pathname;
+    await consentLinkWorld({ ...world, merchant: by }).agree({ id: path.split('/')[2] ?? '', path });
+    await subscriptions.settle();
+    const { pendingChange } = await subscriptions.get(by, id);
+    const charges = async () =>
+      (await subscriptions.payments(by, pendingChange.invoiceID)).map(({ status }) => status);
+    expect(await charges()).toEqual(['pending']);
+
+    await holdFor(60)(banks);
+    for (let passed = 0; passed < 60; passed += 5) {
+      expect(await charges()).toHaveLength(1);
+      clock.advance(5 * minute);
+      await subscriptions.settle();
+    }
+    expect(await charges()).toEqual(['failed']);
+    for (const passed of [15, 1]) {
+      clock.advance(passed * minute);
+      await subscriptions.settle();
+    }
+    expect(await charges()).toEqual(['failed', 'captured']);
+    const { items } = await subscriptions.get(by, id);
+    expect(items).toMatchObject([{ price }]);
   });
 
   test.each([

@@ -116,7 +116,7 @@ export class Life {
     const { change } = this.subscription;
     if (change) this.changeCharges.push({ amountMinor: dueOf(change), at: now });
     const ending = this.answerToChange;
-    if (ending) this.take(decideChangeChargeEnded(this.subscription, paymentId, ending), now);
+    if (ending) this.take(decideChangeChargeEnded(this.subscription, paymentId, ending, now), now);
   }
 
   #write(fact: SubscriptionFact): void {

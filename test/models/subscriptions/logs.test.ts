@@ -4,6 +4,7 @@ import type { Fact } from '../../../simulation/checks/rows.ts';
 import { instantAt } from '../../../src/clock.ts';
 import { decideChange } from '../../../src/subscriptions/domain/changes/change.ts';
 import { decideResumeShifted } from '../../../src/subscriptions/domain/changes/shift-anchor.ts';
+import { withChangeConsented } from '../../../src/subscriptions/domain/dunning/try-again.ts';
 import { dayOf, hour, startOf } from '../calendar.ts';
 import { keptOf, problemsOf, type Kept } from './logs.ts';
 import { planFrom, type Plan } from './plan.ts';
@@ -162,6 +163,49 @@ test.each<[string, (kept: Kept) => Kept, RegExp]>([
   ],
 ])('%s is found', (_, mistake, problem) => {
   expect(problemsOf(mistake(shifted)).join('\n')).toMatch(problem);
+});
+
+/** The payer agrees an hour later, and the bank is away until the hour after that. */
+const triedAgain = (() => {
+  const asked = midnight - 10 * 24 * hour;
+  const [change, retry] = [{ when: 'now', credit: 'unused' }, instantAt((asked + 2 * hour) / 1_000)] as const;
+  const acts = [{ at: asked, does: 'priceNow', price: 3_000, ...change, answer: 'newCard' }] as const;
+  const plan = pausedPlan({ acts: [...acts], endsAt: asked });
+  const life = lifeOf(plan);
+  const consented = instantAt((asked + hour) / 1_000);
+  life.answerToChange = { outcome: 'unsent' };
+  life.subscription = withChangeConsented(life.subscription, consented, consented);
+  life.wakeAt(consented);
+  life.answerToChange = { outcome: 'captured' };
+  life.until(retry);
+  return keptOf({ ...plan, acts: [{ at: asked + hour, does: 'consent' }] }, life);
+})();
+const secondFailure = (change: object) => {
+  let count = 0;
+  return instead('change_charge_failed', (one) => [++count === 2 ? { ...one, ...change } : one])(triedAgain);
+};
+
+test('a charge of a change that was not sent is made again', () => {
+  const types = triedAgain.facts.flat().map(({ type }) => type);
+  expect(types.filter((type) => type === 'change_charge_started')).toHaveLength(3);
+  expect(problemsOf(triedAgain)).toEqual([]);
+});
+
+test.each<[string, () => Kept, RegExp]>([
+  ['before its time', () => secondFailure({ retryAt: '2027-02-19T00:00:00.000000Z' }), /was to wait until/],
+  ['though the bank has declined it', () => secondFailure({ isUnsent: false }), /is wanted again/],
+  ['after its end', () => secondFailure({ retryAt: '2027-03-19T00:00:00.000000Z' }), /is wanted again/],
+  ['without a time', () => secondFailure({ retryAt: undefined }), /the change waits for unsent/],
+  [
+    'that no consent started',
+    () =>
+      instead('change_charge_failed', (one) => [
+        { ...one, isUnsent: true, retryAt: '2027-02-18T01:00:00.000000Z' },
+      ])(triedAgain),
+    /is wanted again/,
+  ],
+])('a charge of a change that is made again %s is found', (_, mistaken, problem) => {
+  expect(problemsOf(mistaken()).join('\n')).toMatch(problem);
 });
 
 test('a period that a pause ends in has its row at once, and its charge at the hours agreed', () => {

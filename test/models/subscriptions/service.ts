@@ -208,7 +208,7 @@ function factsOf(subscription: Subscription, act: Act, now: Instant): readonly S
       return changing(subscription, act, now);
     case 'bankAnswers': {
       const ending = endingOf(act.isCaptured ? 'captured' : 'funds', now);
-      return decideChangeChargeEnded(subscription, subscription.change?.charging ?? '', ending);
+      return decideChangeChargeEnded(subscription, subscription.change?.charging ?? '', ending, now);
     }
     case 'payerPaysChange': {
       const dropped = dropsChangeAt(subscription);

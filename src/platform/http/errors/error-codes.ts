@@ -114,7 +114,8 @@ export const errorCatalogue = {
     },
     subscriptionChargePending: {
       message: 'A charge or a payment of the subscription is at the bank. Wait for its outcome.',
-      advice: 'Read the subscription until no open period is `isCharging`, or send `keepTrying`.',
+      advice:
+        'Read the subscription until no open period and no `pendingChange` is `isCharging`. `keepTrying` waits for no open period.',
     },
     subscriptionKeyTaken: {
       message: 'A subscription with this `uniqueKey` has not ended',

@@ -5,7 +5,7 @@ import { defined } from '../../../defined.ts';
 import type { PaymentRef } from '../../../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
-import type { ChargeEnding } from '../charge-outcome.ts';
+import { triedAgainAt, type ChargeEnding } from '../charge-outcome.ts';
 import { checkItems, decideZone, wrongPhase } from '../commands.ts';
 import { linesOf, upcoming, type Upcoming } from '../period-rows.ts';
 import { newPeriodFacts, newPeriodOf } from './new-period.ts';
@@ -244,22 +244,31 @@ export function decideChangeChargeEnded(
   subscription: Subscription,
   paymentId: string,
   ending: ChargeEnding,
+  now: Instant,
 ): Facts {
   const { change, phase } = subscription;
   if (change?.charging !== paymentId) return [];
   if (ending.outcome === 'captured') return applied(subscription, withoutCharge(change));
-  const failed = { type: 'change_charge_failed', ...failureOf(ending), ...retryOf(change, ending) } as const;
+  const failed = {
+    type: 'change_charge_failed',
+    ...failureOf(ending),
+    ...retryOf(change, ending, now),
+  } as const;
   return phase === 'ended' ? [failed, { type: 'change_dropped', why: 'ended' }] : [failed];
 }
 
+type UnpaidEnding = Exclude<ChargeEnding, { outcome: 'captured' }>;
+
 /** A try that a consent of the payer started is not used up before it is sent. */
-function retryOf({ failedFor, payableUntil }: PendingChange, ending: ChargeEnding) {
-  const retryAt = 'retryAfter' in ending && ending.outcome !== 'failed' ? ending.retryAfter : undefined;
+function retryOf({ failedFor, payableUntil }: PendingChange, ending: UnpaidEnding, now: Instant) {
+  if (ending.outcome === 'failed') return {};
+  const { outcome, retryAfter } = ending;
+  const retryAt = outcome === 'unsent' ? triedAgainAt(retryAfter, now) : retryAfter;
   if (failedFor === undefined || retryAt === undefined || payableUntil === undefined) return {};
   return retryAt < payableUntil ? { retryAt } : {};
 }
 
-function failureOf(ending: Exclude<ChargeEnding, { outcome: 'captured' }>) {
+function failureOf(ending: UnpaidEnding) {
   if (ending.outcome === 'failed') return { failedFor: ending.declineClass };
   return { failedFor: ending.outcome === 'refused' ? ending.code : 'unsent', isUnsent: true } as const;
 }

@@ -40,7 +40,7 @@ function waiting(isAtBank: boolean): Life {
   life.wakeAt(asked);
   const { charging = '' } = life.subscription.change ?? {};
   const failed = { outcome: 'failed', declineClass: 'funds' } as const;
-  if (!isAtBank) life.take(decideChangeChargeEnded(life.subscription, charging, failed), asked);
+  if (!isAtBank) life.take(decideChangeChargeEnded(life.subscription, charging, failed, asked), asked);
   return life;
 }
 const pay = (life: Life, now: Instant) => life.take(decideChangeEnded(life.subscription, 'C', true), now);

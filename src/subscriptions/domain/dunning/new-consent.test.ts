@@ -279,6 +279,28 @@ describe('of a change that is not paid', () => {
     expect(tried(withChange(refused(tooEarly, tomorrow)).until(laterBy(due, -1)))).toEqual([]);
   });
 
+  test('is not used up if the bank was away or held: it is made an hour later, or when the bank wants it', () => {
+    const [inAnHour, afterHold] = [at('02-10T13:30'), at('02-10T14:07')];
+    for (const [ending, next] of [
+      [{ outcome: 'unsent' }, inAnHour],
+      [{ outcome: 'unsent', isHeld: true, retryAfter: afterHold }, afterHold],
+    ] as const) {
+      const life = withChange(payerPresent);
+      life.answerToChange = ending;
+      hear(life, soon);
+      expect(life.facts.at(-1)).toMatchObject({ failedFor: 'unsent', retryAt: next });
+      expect(wakeTimeOf(life.subscription, soon)).toBe(next);
+      expect(tried(hear(life, soon, at('02-10T13:00')))).toEqual([soon]);
+      life.answerToChange = { outcome: 'captured' };
+      expect(tried(life.until(next))).toEqual([soon, next]);
+      expect(life.subscription.items).toMatchObject([{ priceMinor: 9_000n }]);
+    }
+    const tooLate = withChange(payerPresent);
+    tooLate.answerToChange = { outcome: 'unsent' };
+    const last = laterBy(due, -3_600_000);
+    expect(tried(hear(tooLate, last).until(laterBy(due, -1)))).toEqual([last]);
+  });
+
   test('waits for the end of a pause, and of a stop of charging', () => {
     const paused = pause(withChange(payerPresent), at('02-10T12:10'));
     expect(withChangeConsented(paused.subscription, soon, soon)).toBe(paused.subscription);

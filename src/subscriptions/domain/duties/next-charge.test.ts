@@ -120,4 +120,32 @@ describe('the next charge', () => {
       ...(isAwaited ? { waitsFor: 'announcement' } : {}),
     });
   });
+
+  test('is that of a change which waits for its next try, and not of the next period', () => {
+    const paid = woken(free, dueAt as Instant);
+    const change = {
+      period: 3,
+      items: terms.items,
+      creditMinor: 100n,
+      chargeMinor: 600n,
+      fromBalanceMinor: 50n,
+    };
+    const [invoiceId, retryAt] = ['D', at('2027-02-18T13:00')];
+    const failing = (failedFor: string, more: object): SubscriptionFact[] => [
+      { type: 'change_charge_started', paymentId: `${invoiceId}.1` },
+      { type: 'change_charge_failed', failedFor, ...more },
+    ];
+    const noon = at('2027-02-18T12:00');
+    const payableUntil = at('2027-02-21T12:00');
+    const waiting = evolveAll(
+      { ...paid, open: [] },
+      [
+        { type: 'change_started', change: { ...change, invoiceId, payableUntil } },
+        ...failing('payerPresent', {}),
+        ...failing('unsent', { isUnsent: true, retryAt }),
+      ],
+      noon,
+    );
+    expect(nextChargeOf(waiting, noon)).toEqual({ at: retryAt, amountMinor: 450n });
+  });
 });

@@ -1,5 +1,6 @@
 // The next charge of a subscription, with the day on which it will really be made, or with what it waits for.
 import { latest, type Instant } from '../../../clock.ts';
+import { dueOf } from '../changes/change.ts';
 import { upcoming } from '../period-rows.ts';
 import { nextAction, type Subscription } from '../subscription.ts';
 import { announcedFrom } from './duties.ts';
@@ -14,13 +15,15 @@ export type NextCharge = {
 
 /** Undefined while none is planned: a person or a bank decides first, or the subscription ends. */
 export function nextChargeOf(subscription: Subscription, now: Instant): NextCharge | undefined {
-  const { open, parkedFor } = subscription;
+  const { open, parkedFor, change } = subscription;
   if (parkedFor !== undefined) return undefined;
   const next = nextAction(subscription);
   if (next?.does === 'charge') {
     const period = open.find(({ number }) => number === next.number);
     return period && announced(subscription, period, next.at, now);
   }
+  // It waits for no announcement.
+  if (change && next?.does === 'chargeChange') return { at: next.at, amountMinor: dueOf(change) };
   if (open.length > 0) return undefined;
   // A trial and a period that credit pays cost nothing.
   const charged = upcoming(subscription, 12).find(({ amountMinor }) => amountMinor > 0n);
