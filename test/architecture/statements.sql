@@ -2104,6 +2104,9 @@ update invoice_template set deleted_at = $1::timestamptz
 where invoice_template_id = $2::text and deleted_at is null
 returning invoice_template_id;
 
+-- delete_late_exchanges
+delete from exchange_late where begun_at >= $1::timestamptz and begun_at < coalesce($2::timestamptz, 'infinity'::timestamptz);
+
 -- delete_old_payer_attempts
 delete from payer_attempt where subject in (
 select subject from payer_attempt where kept_until < $1::timestamptz order by kept_until limit $2::int4 for update skip locked
@@ -3999,6 +4002,9 @@ select purpose, key_version, wrapped, master_key_id, form from data_key for upda
 select note_key from exchange_note
 where bank_id = $1::text and note_key = $2::text and meaning = 'waits' for update;
 
+-- lock_exchange_sum_position
+select from exchange_sum_position for update;
+
 -- lock_ledger_main_row
 select from ledger_balance where account_id = $1::text and shard = 0 for no key update;
 
@@ -4836,6 +4842,9 @@ select series_id from series where series_id in (select json_array_elements_text
 -- read_last_revoked_binding
 select binding_id from binding where customer_id = $1::text and status = 'withdrawn'
 order by version desc limit 1;
+
+-- read_late_exchange_hours
+select distinct date_trunc('hour', begun_at, 'UTC') as hour from exchange_late order by hour;
 
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact
@@ -6953,12 +6962,6 @@ where card_id = $2::text;
 select counted_until from exchange_sum_position
 where counted_at is null or counted_until is null or counted_at < $1::timestamptz or counted_at > $2::timestamptz
 for update skip locked;
-
--- take_late_exchanges
-delete from exchange_late
-where date_trunc('hour', begun_at, 'UTC') = (
-select date_trunc('hour', min(begun_at), 'UTC') from exchange_late)
-returning begun_at;
 
 -- take_stuck_withdrawal
 update withdrawal set stuck_at = null, stuck_reason = null
