@@ -5746,7 +5746,7 @@ where purpose = $3::text and key_version = $4::int4;
 -- search_invoices_by_approval_code
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and approval_code = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5762,10 +5762,8 @@ and ($16::text is null or last4 = $16::text)
 and ($17::text is null or payment_system = $17::text)
 and ($18::text is null or rrn = $18::text)
 and ($3::text is null or approval_code = $3::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -5773,6 +5771,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -5780,7 +5779,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_customer_id
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and customer_id = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5796,10 +5795,8 @@ and ($15::text is null or last4 = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -5807,6 +5804,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -5814,7 +5812,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_email
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and email = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5830,10 +5828,8 @@ and ($15::text is null or last4 = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -5841,6 +5837,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -5880,7 +5877,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_fingerprint
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and fingerprint = $3::text and md5(fingerprint) = md5($3::text) and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5896,10 +5893,8 @@ and ($15::text is null or last4 = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -5907,6 +5902,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -5978,7 +5974,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_ip
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and ip = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5994,10 +5990,8 @@ and ($15::text is null or last4 = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -6005,6 +5999,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -6012,7 +6007,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_last4
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and last4 = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -6028,10 +6023,8 @@ and ($3::text is null or last4 = $3::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -6039,6 +6032,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -6046,7 +6040,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_payment_amount
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and amount_minor = $3::int8 and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -6062,10 +6056,8 @@ and ($15::text is null or last4 = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -6073,6 +6065,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -6080,7 +6073,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_rrn
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and rrn = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -6096,10 +6089,8 @@ and ($16::text is null or last4 = $16::text)
 and ($17::text is null or payment_system = $17::text)
 and ($3::text is null or rrn = $3::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -6107,6 +6098,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
