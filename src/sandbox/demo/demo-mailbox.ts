@@ -17,40 +17,20 @@ const emailPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'; " +
   'sandbox allow-popups allow-popups-to-escape-sandbox';
 
-export function addDemoMailbox(
-  app: FastifyInstance,
-  shop: {
-    readonly orders: Hearing;
-    readonly buyers: Hearing;
-    /** Sends a request of the shop's server to the API. */
-    readonly ask: (path: string) => Promise<{ readonly status: number; readonly answer: unknown }>;
-  },
-): void {
-  /** Undefined if the outbox cannot be read now. */
-  async function outbox(about: readonly string[]): Promise<readonly PayerEmail[] | undefined> {
-    const emails = new Map<string, PayerEmail>();
-    for (const id of about) {
-      const { status, answer } = await shop.ask(`/sandbox/outbox?invoiceID=${id}`);
-      if (status !== 200) return undefined;
-      for (const email of answer as PayerEmail[]) emails.set(email.id, email);
-    }
-    return [...emails.values()];
-  }
+type Shop = {
+  readonly orders: Hearing;
+  readonly buyers: Hearing;
+  /** Sends a request of the shop's server to the API. */
+  readonly ask: (path: string) => Promise<{ readonly status: number; readonly answer: unknown }>;
+};
 
-  async function emailsOf(id: string): Promise<readonly PayerEmail[] | undefined> {
-    if (shop.orders.knows(id)) return outbox([id]);
-    if (!shop.buyers.knows(id)) return [];
-    // The outbox is that of all buyers, and those of a day are more than one answer has.
-    const invoices = new Set(shop.buyers.after(id, 0).flatMap(invoicesOf));
-    return outbox([id, ...[...invoices].slice(-maxInvoices)]);
-  }
-
+export function addDemoMailbox(app: FastifyInstance, shop: Shop): void {
   app.get<{ Querystring: { orders?: string | string[] } }>('/demo/letters', async (request, reply) => {
     request.operation = 'demo';
     const orders = String(request.query.orders ?? '').split(',', maxOrders);
     const all: (Omit<PayerEmail, 'html'> & { readonly order: string })[] = [];
     for (const order of new Set(orders)) {
-      const emails = await emailsOf(order);
+      const emails = await emailsOf(shop, order);
       if (!emails) return unread(reply);
       all.push(...emails.map(({ html: _, ...email }) => ({ ...email, order })));
     }
@@ -62,7 +42,7 @@ export function addDemoMailbox(
     async (request, reply) => {
       request.operation = 'demo';
       const { order, email } = request.params;
-      const emails = await emailsOf(order);
+      const emails = await emailsOf(shop, order);
       if (!emails) return unread(reply);
       const found = emails.find(({ id }) => id === email);
       if (found?.html === undefined) return reply.code(404).send({ message: 'Not found' });
@@ -74,6 +54,25 @@ export function addDemoMailbox(
         .send(found.html.replace('<meta charset="utf-8">', '$&\n<base target="_blank">'));
     },
   );
+}
+
+/** Undefined if the outbox cannot be read now. */
+async function outbox({ ask }: Shop, about: readonly string[]): Promise<readonly PayerEmail[] | undefined> {
+  const emails = new Map<string, PayerEmail>();
+  for (const id of about) {
+    const { status, answer } = await ask(`/sandbox/outbox?invoiceID=${id}`);
+    if (status !== 200) return undefined;
+    for (const email of answer as PayerEmail[]) emails.set(email.id, email);
+  }
+  return [...emails.values()];
+}
+
+async function emailsOf(shop: Shop, id: string): Promise<readonly PayerEmail[] | undefined> {
+  if (shop.orders.knows(id)) return outbox(shop, [id]);
+  if (!shop.buyers.knows(id)) return [];
+  // The outbox is that of all buyers, and those of a day are more than one answer has.
+  const invoices = new Set(shop.buyers.after(id, 0).flatMap(invoicesOf));
+  return outbox(shop, [id, ...[...invoices].slice(-maxInvoices)]);
 }
 
 const unread = (reply: FastifyReply) => reply.code(503).send({ message: 'The outbox cannot be read now' });
