@@ -1157,7 +1157,7 @@ create table exchange (
 create index exchange_far_reference on exchange using btree (bank_id, far_reference) where far_reference is not null;
 create index exchange_time on exchange using brin (begun_at) with (pages_per_range='32');
 create trigger exchange_is_kept before delete on exchange for each row when (old.begun_at > (now() - '540 days'::interval)) execute function forbid_change();
-create trigger exchange_is_late after update on exchange for each row when (new.heard_at is null or new.heard_at >= (old.begun_at + '01:00:00'::interval)) execute function note_late_exchange();
+create trigger exchange_is_late after update on exchange for each row when (new.heard_at >= (old.begun_at + '00:55:00'::interval)) execute function note_late_exchange();
 create trigger exchange_keeps_what_is_proved before update on exchange for each row when (old.state = any (array['approved'::text, 'declined'::text, 'takenBack'::text, 'settled'::text])) execute function forbid_change();
 
 create table exchange_late (

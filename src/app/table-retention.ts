@@ -32,7 +32,7 @@ export const retention: Readonly<Record<string, string>> = {
   destination: permanently.money,
   event: permanently.log,
   exchange: 'until `mandate retention purge`, and at least 540 days, for disputes and refunds',
-  exchange_late: 'until their hour is counted again, within a minute',
+  exchange_late: 'until their hour is counted again, by the next count or the one after',
   exchange_sum: permanently.found,
   exchange_sum_position: permanently.one,
   exchange_note: 'permanently: what banks reported on their own; few',

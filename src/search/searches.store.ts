@@ -182,20 +182,19 @@ const pageByInvoices = (key: InvoiceSearchKey) => `from search_invoice as invoic
         ${ofPayment} offset 0))
       order by created_at desc, invoice_id desc limit :limit`;
 
-/** In the order of the invoices, so that no more payments are read than fill the page. */
+/** In the order of the invoices. The limit is where the rows are read: PostgreSQL plans a query within another for all of its rows. */
 const pageByPayments = (key: InvoiceSearchKey) => `from (
-        select distinct invoice_created_at as created_at, invoice_id from search_payment
+        select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
         where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and invoice_created_at >= :created_from
           and (invoice_created_at, invoice_id) < (:before_at, :before_invoice)
           ${ofPayment}
-        order by created_at desc, invoice_id desc
-      ) as of_payments
-      where :has_payment and exists (
-        select from search_invoice as invoice where party_id = :party_id and invoice.invoice_id = of_payments.invoice_id
+          and :has_payment and exists (
+            select from search_invoice as invoice where party_id = :party_id and invoice.invoice_id = payment.invoice_id
         ${ofPlace}
         ${ofAmount}
         ${ofInvoice} offset 0)
-      order by created_at desc, invoice_id desc limit :limit`;
+        order by created_at desc, invoice_id desc limit :limit
+      ) as of_payments`;
 
 const searchInvoicesBy = (key: InvoiceSearchKey) =>
   statement({

@@ -2104,6 +2104,9 @@ update invoice_template set deleted_at = $1::timestamptz
 where invoice_template_id = $2::text and deleted_at is null
 returning invoice_template_id;
 
+-- delete_late_exchanges
+delete from exchange_late where begun_at >= $1::timestamptz and begun_at < coalesce($2::timestamptz, 'infinity'::timestamptz);
+
 -- delete_old_payer_attempts
 delete from payer_attempt where subject in (
 select subject from payer_attempt where kept_until < $1::timestamptz order by kept_until limit $2::int4 for update skip locked
@@ -3999,6 +4002,9 @@ select purpose, key_version, wrapped, master_key_id, form from data_key for upda
 select note_key from exchange_note
 where bank_id = $1::text and note_key = $2::text and meaning = 'waits' for update;
 
+-- lock_exchange_sum_position
+select from exchange_sum_position for update;
+
 -- lock_ledger_main_row
 select from ledger_balance where account_id = $1::text and shard = 0 for no key update;
 
@@ -4836,6 +4842,9 @@ select series_id from series where series_id in (select json_array_elements_text
 -- read_last_revoked_binding
 select binding_id from binding where customer_id = $1::text and status = 'withdrawn'
 order by version desc limit 1;
+
+-- read_late_exchange_hours
+select distinct date_trunc('hour', begun_at, 'UTC') as hour from exchange_late order by hour;
 
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact
@@ -5737,7 +5746,7 @@ where purpose = $3::text and key_version = $4::int4;
 -- search_invoices_by_approval_code
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and approval_code = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5753,10 +5762,8 @@ and ($16::text is null or last4 = $16::text)
 and ($17::text is null or payment_system = $17::text)
 and ($18::text is null or rrn = $18::text)
 and ($3::text is null or approval_code = $3::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -5764,6 +5771,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -5771,7 +5779,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_customer_id
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and customer_id = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5787,10 +5795,8 @@ and ($15::text is null or last4 = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -5798,6 +5804,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -5805,7 +5812,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_email
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and email = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5821,10 +5828,8 @@ and ($15::text is null or last4 = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -5832,6 +5837,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -5871,7 +5877,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_fingerprint
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and fingerprint = $3::text and md5(fingerprint) = md5($3::text) and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5887,10 +5893,8 @@ and ($15::text is null or last4 = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -5898,6 +5902,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -5969,7 +5974,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_ip
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and ip = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5985,10 +5990,8 @@ and ($15::text is null or last4 = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -5996,6 +5999,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -6003,7 +6007,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_last4
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and last4 = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -6019,10 +6023,8 @@ and ($3::text is null or last4 = $3::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -6030,6 +6032,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -6037,7 +6040,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_payment_amount
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and amount_minor = $3::int8 and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -6053,10 +6056,8 @@ and ($15::text is null or last4 = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -6064,6 +6065,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -6071,7 +6073,7 @@ order by found.created_at desc, found.invoice_id desc;
 -- search_invoices_by_rrn
 with found as materialized (
 select created_at, invoice_id from (
-select distinct invoice_created_at as created_at, invoice_id from search_payment
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
 where party_id = $1::text and shop_id = $2::text and rrn = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -6087,10 +6089,8 @@ and ($16::text is null or last4 = $16::text)
 and ($17::text is null or payment_system = $17::text)
 and ($3::text is null or rrn = $3::text)
 and ($18::text is null or approval_code = $18::text)
-order by created_at desc, invoice_id desc
-) as of_payments
-where $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = of_payments.invoice_id
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -6098,6 +6098,7 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -6953,12 +6954,6 @@ where card_id = $2::text;
 select counted_until from exchange_sum_position
 where counted_at is null or counted_until is null or counted_at < $1::timestamptz or counted_at > $2::timestamptz
 for update skip locked;
-
--- take_late_exchanges
-delete from exchange_late
-where date_trunc('hour', begun_at, 'UTC') = (
-select date_trunc('hour', min(begun_at), 'UTC') from exchange_late)
-returning begun_at;
 
 -- take_stuck_withdrawal
 update withdrawal set stuck_at = null, stuck_reason = null

@@ -489,7 +489,7 @@ const readPeriodOf = readStatement({
          where subscription_id = :subscription_id and invoice_id = :invoice_id`,
 });
 
-/** The dates of the period that an invoice pays. Undefined for that of a change. */
+/** The dates of the period that an invoice pays. Undefined for that of a change within its period: only a new period has one. */
 export async function findPeriodOf(
   db: Pick<Database, 'run'>,
   subscriptionId: string,

@@ -105,15 +105,92 @@ test('leave a change to the next count when its transaction ends after this one'
   expect(await summed()).toEqual(await looked());
 });
 
-/** Notes where each counted range begins. */
-function watching(db: Database, counted: Instant[]): Database {
+test('have a change whose write waits until after the last count of its hour', async () => {
+  const { clock, database, testDatabase } = world.service;
+  clock.advance(hourMs - (Date.parse(now()) % hourMs) - 1_000);
+  await query(`insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, digest, wire_keys, begun_at, state)
+    select 'WAITED', 'a', bank_id, terminal_id, 'authorise', digest, wire_keys, '${now()}', 'begun' from exchange limit 1`);
+  await count();
+  clock.advance(hourMs - 9_000);
+  await testDatabase.database.withClient(async (client) => {
+    await client.query('begin');
+    await client.query(
+      `update exchange set state = 'declined', heard_at = '${now()}' where aggregate_id = 'WAITED'`,
+    );
+    clock.advance(15_000);
+    await countExchanges(database, now());
+    await client.query('commit');
+  });
+  clock.advance(61_000);
+  await count();
+  expect(await summed()).toEqual(await looked());
+});
+
+test('have an exchange that moved to another bank, which leaves nothing to count before it ends', async () => {
+  const { clock } = world.service;
+  await query(`insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, digest, wire_keys, begun_at, state)
+    select 'MOVED', made.operation, bank_id, terminal_id, 'authorise', digest, wire_keys, '${now()}', 'begun'
+    from (select * from exchange limit 1) as one cross join (values ('a'), ('b')) as made (operation)`);
+  await count();
+  const move = (operation: string) =>
+    query(
+      `update exchange set bank_id = 'ANOTHER', state = 'begun', heard_at = null
+       where aggregate_id = 'MOVED' and operation = '${operation}'`,
+    );
+  const late = () => query('select operation from exchange_late');
+  await move('a');
+  expect(await late()).toEqual([]);
+  clock.advance(61_000);
+  await count();
+  expect(await summed()).toEqual(await looked());
+  clock.advance(3 * hourMs);
+  await count();
+  await move('b');
+  expect(await late()).toEqual([]);
+  await query(
+    `update exchange set state = 'declined', heard_at = '${now()}' where aggregate_id = 'MOVED' and operation = 'b'`,
+  );
+  clock.advance(61_000);
+  await count();
+  expect(await summed()).toEqual(await looked());
+});
+
+test('count an older hour once, though more becomes late in it during the count', async () => {
+  const { clock, database } = world.service;
+  await query(`insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, digest, wire_keys, begun_at, state, heard_at)
+    select 'AGAIN', 'a', bank_id, terminal_id, 'authorise', digest, wire_keys, timestamptz '${now()}' - interval '1 day', 'givenUp', '${now()}'
+    from exchange limit 1`);
+  const hearAgain = () => query(`update exchange set heard_at = '${now()}' where aggregate_id = 'AGAIN'`);
+  const late = async () => (await query('select from exchange_late')).length;
+  await hearAgain();
+  expect(await late()).toBe(1);
+  const counted: Instant[] = [];
+  // A count without an end has one after the tenth.
+  const watched = watching(database, counted, async () => {
+    if (counted.length < 10) await hearAgain();
+  });
+  clock.advance(61_000);
+  await countExchanges(watched, now());
+  expect(counted).toHaveLength(2);
+  expect(await late()).toBe(1);
+  clock.advance(61_000);
+  await count();
+  expect(await late()).toBe(0);
+  expect(await summed()).toEqual(await looked());
+});
+
+/** Notes where each counted range begins, once `before` is done. */
+function watching(db: Database, counted: Instant[], before = async () => {}): Database {
   return {
     ...db,
-    run(one, parameters) {
-      if (one.name === 'count_exchanges') counted.push((parameters as unknown as { from: Instant }).from);
+    async run(one, parameters) {
+      if (one.name === 'count_exchanges') {
+        counted.push((parameters as unknown as { from: Instant }).from);
+        await before();
+      }
       return db.run(one, parameters);
     },
-    transaction: (work) => db.transaction((tx) => work(watching(tx, counted))),
+    transaction: (work) => db.transaction((tx) => work(watching(tx, counted, before))),
   };
 }
 

@@ -22,6 +22,13 @@ const takePosition = statement({
          for update skip locked`,
 });
 
+const lockPosition = statement({
+  name: 'lock_exchange_sum_position',
+  parameters: {},
+  row: {},
+  text: 'select from exchange_sum_position for update',
+});
+
 const movePosition = statement({
   name: 'move_exchange_sum_position',
   parameters: { counted_until: 'timestamptz', counted_at: 'timestamptz?' },
@@ -58,15 +65,19 @@ const countHours = statement({
     group by bank_id, hour, kind, state, within_ms`,
 });
 
-/** Of one hour at a time. Each row is of a transaction that has committed, so the count that follows sees what it wrote. */
-const takeLate = statement({
-  name: 'take_late_exchanges',
+/** Each row is of a transaction that has committed, so the count that follows sees what it wrote. */
+const deleteLate = statement({
+  name: 'delete_late_exchanges',
+  parameters: range,
+  row: {},
+  text: `delete from exchange_late where ${within('begun_at')}`,
+});
+
+const readLateHours = statement({
+  name: 'read_late_exchange_hours',
   parameters: {},
-  row: { begun_at: 'timestamptz' },
-  text: `delete from exchange_late
-         where date_trunc('hour', begun_at, 'UTC') = (
-             select date_trunc('hour', min(begun_at), 'UTC') from exchange_late)
-         returning begun_at`,
+  row: { hour: 'timestamptz' },
+  text: `select distinct date_trunc('hour', begun_at, 'UTC') as hour from exchange_late order by hour`,
 });
 
 const readSums = statement({
@@ -89,11 +100,15 @@ export function hourOf(time: Instant): Instant {
 
 /** Nothing if another node counts, or did a moment ago. */
 export async function countExchanges(db: Database, now: Instant): Promise<void> {
-  while ((await db.transaction((tx) => countNext(tx, now))) === 'more');
+  let next: 'more' | 'late' | 'done';
+  do next = await db.transaction((tx) => countNext(tx, now));
+  while (next === 'more');
+  // Each hour once: what becomes late meanwhile is of the next count.
+  if (next === 'late') for (const { hour } of await db.run(readLateHours, {})) await countLate(db, hour);
 }
 
-/** The last two hours, the next day that is not counted yet, or an hour in which something changed later. */
-async function countNext(tx: Database, now: Instant): Promise<'more' | 'done'> {
+/** The next day that is not counted yet, or the last two hours. */
+async function countNext(tx: Database, now: Instant): Promise<'more' | 'late' | 'done'> {
   const [position] = await tx.run(takePosition, { counted_before: laterBy(now, -countedAgainMs), now });
   if (!position) return 'done';
   const oldest = laterBy(hourOf(now), -countedDays * 24 * hourMs);
@@ -105,18 +120,20 @@ async function countNext(tx: Database, now: Instant): Promise<'more' | 'done'> {
     await tx.run(movePosition, { counted_until: nextDay, counted_at: null });
     return 'more';
   }
-  const [late] = await tx.run(takeLate, {});
-  if (late) {
-    const hour = hourOf(late.begun_at);
-    await recount(tx, { from: hour, until: laterBy(hour, hourMs) });
-    return 'more';
-  }
   await recount(tx, { from, until: null });
   await tx.run(movePosition, { counted_until: lastHour, counted_at: now });
-  return 'done';
+  return 'late';
+}
+
+async function countLate(db: Database, hour: Instant): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.run(lockPosition, {});
+    await recount(tx, { from: hour, until: laterBy(hour, hourMs) });
+  });
 }
 
 async function recount(tx: Database, hours: { readonly from: Instant; readonly until: Instant | null }) {
+  await tx.run(deleteLate, hours);
   await tx.run(deleteHours, hours);
   await tx.run(countHours, hours);
 }

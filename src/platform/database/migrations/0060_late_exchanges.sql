@@ -1,6 +1,6 @@
 -- First, because a node that counts locks this one before the exchanges. What an older node left open is counted again once.
 update exchange_sum_position set counted_until = null, counted_at = null;
--- Exchanges that change an hour or more after they began, also when a bank reports a charge that was given up. Their hours are counted
+-- Exchanges that end 55 minutes or more after they began, also when a bank reports a charge that was given up. Their hours are counted
 -- again. A row is only inserted, so that no charge waits for the count.
 create table exchange_late (
   aggregate_id id not null,
@@ -15,6 +15,8 @@ begin
   on conflict do nothing;
   return null;
 end $$;
+-- An hour is counted for an hour after it ends: five minutes remain for the commit and for clocks that differ. A change to another bank
+-- has no `heard_at`, and needs no row: the end that follows is later still.
 create trigger exchange_is_late after update on exchange for each row
-  when (new.heard_at is null or new.heard_at >= old.begun_at + interval '1 hour') execute function note_late_exchange();
+  when (new.heard_at >= old.begun_at + interval '55 minutes') execute function note_late_exchange();
 drop index exchange_sum_open;
