@@ -306,7 +306,8 @@ export function decideCancel(
   // The period before it is over.
   if (others.length === 0 && held.some(({ number }) => number === latest.number))
     return accept([...forgiven, ...ending({ ...subscription, open: others }, by)]);
-  return accept([...forgiven, { type: 'end_scheduled', afterNumber: latest.number, reason: by }]);
+  const dropped = droppingNewPeriod(subscription, 'takenBack');
+  return accept([...dropped, ...forgiven, { type: 'end_scheduled', afterNumber: latest.number, reason: by }]);
 }
 
 export function decideUncancel(

@@ -574,6 +574,7 @@ class Walk {
         this.giveBack();
         return;
       case 'cancelAtEnd':
+        if (this.change?.fresh && !this.change.isAtBank) this.dropChange();
         this.lastNumber = this.rows.at(-1)!.number;
         return;
       case 'uncancel':

@@ -6,7 +6,7 @@ import type { Currency } from '../../../money.ts';
 import { decideCancel, decideChargeMissed, decidePause } from '../commands.ts';
 import { monthlyPolicy } from '../dunning/dunning.ts';
 import { nextAction, type SubscriptionFact, type SubscriptionTerms } from '../subscription.ts';
-import { decideChange, decideChangeChargeEnded, decideChangeEnded } from './change.ts';
+import { decideChange, decideChangeChargeEnded, decideChangeEnded, type WantedChange } from './change.ts';
 
 const at = (text: string) => `${text}:00.000000Z` as Instant;
 const asked = at('2027-02-11T12:00');
@@ -32,12 +32,16 @@ function valueOf<Value>(outcome: { ok: true; value: Value } | { ok: false }): Va
 }
 const typesOf = (facts: readonly SubscriptionFact[]) => facts.map(({ type }) => type);
 
-/** The charge of the saved card is at the bank, or has failed. */
-function waiting(isAtBank: boolean): Life {
+function asking(wanted: Partial<WantedChange> = {}): Life {
   const life = new Life(terms).until(asked);
-  const wanted = { when: 'anchorNow', credit: 'none' } as const;
-  life.take(valueOf(decideChange(life.subscription, wanted, 'C', asked)), asked);
-  life.wakeAt(asked);
+  const change = { when: 'anchorNow', credit: 'none', ...wanted } as const;
+  life.take(valueOf(decideChange(life.subscription, change, 'C', asked)), asked);
+  return life;
+}
+
+/** The charge of the saved card is at the bank, or has failed. */
+function waiting(isAtBank: boolean, wanted?: Partial<WantedChange>): Life {
+  const life = asking(wanted).wakeAt(asked);
   const { charging = '' } = life.subscription.change ?? {};
   const failed = { outcome: 'failed', declineClass: 'funds' } as const;
   if (!isAtBank) life.take(decideChangeChargeEnded(life.subscription, charging, failed), asked);
@@ -68,13 +72,23 @@ test('the next period waits for the bank, and else takes its place', () => {
   expect(failed.rows.get(2)).toMatchObject({ startsOn: '2027-02-28', outcome: 'paid' });
 });
 
-test('an end that is scheduled meanwhile comes after the new period', () => {
-  const life = waiting(false);
+test('an end that is scheduled takes it back, or comes after the new period if its charge is at the bank', () => {
+  const end = valueOf(decideCancel(waiting(false).subscription, { when: 'periodEnd', by: 'payer' }));
+  expect(typesOf(end)).toEqual(['change_dropped', 'end_scheduled']);
+  const life = waiting(true);
   life.take(valueOf(decideCancel(life.subscription, { when: 'periodEnd', by: 'payer' })), asked);
   pay(life, laterBy(asked, 3_600_000));
   expect(life.subscription.endsAfter).toEqual({ number: 2, reason: 'payer' });
   life.until(at('2027-06-01T00:00'));
   expect([life.outcomes(), life.subscription.endedFor]).toEqual([['1 paid', '2 paid'], 'payer']);
+});
+
+test('a card that is charged tomorrow is not charged after an end', () => {
+  const life = asking();
+  expect(life.next).toMatchObject({ does: 'chargeChange' });
+  life.take(valueOf(decideCancel(life.subscription, { when: 'periodEnd', by: 'payer' })), asked);
+  life.until(at('2027-06-01T00:00'));
+  expect([life.outcomes(), life.changeCharges]).toEqual([['1 paid'], []]);
 });
 
 test('what the bank captures after the end is a paid period', () => {
