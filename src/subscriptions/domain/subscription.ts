@@ -546,6 +546,8 @@ function retryOf(subscription: Subscription): Action | undefined {
 function periodActionOf(subscription: Subscription): Action | undefined {
   const { phase, open, terms, latest, endsAfter, change } = subscription;
   if (phase !== 'running' && !endsAfter) return undefined;
+  // If the bank captures it, another next period has started.
+  if (change?.newPeriod && change.charging !== undefined) return undefined;
   // During a pause no held charge is made, so it does not delay the end.
   const waits = ({ isUnannounced }: OpenPeriod) => phase === 'paused' && isUnannounced;
   const isBlocked = open.some((period) => period.outcome === 'open' && !waits(period));
@@ -555,8 +557,6 @@ function periodActionOf(subscription: Subscription): Action | undefined {
     return { does: 'end', at: latest.endsAt, reason: endsAfter?.reason ?? 'finished' };
   }
   if (phase !== 'running' || (isBlocked && !policyOf(subscription).stack)) return undefined;
-  // If the bank captures it, another next period has started.
-  if (change?.newPeriod && change.charging !== undefined) return undefined;
   const at = terms.catchUp === 'all' ? afterToday(subscription, next.dueAt) : next.dueAt;
   return { does: 'createPeriod', at };
 }

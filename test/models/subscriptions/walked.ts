@@ -227,7 +227,7 @@ class Walk {
     const last = this.rows.at(-1);
     if (!next) {
       const mayEnd = this.phase === 'running' || this.lastNumber !== undefined;
-      if (mayEnd && !isWaiting && last)
+      if (mayEnd && !isWaiting && last && !this.isStartingToday())
         found.push({
           at: last.endsAt,
           run: () => this.end(this.lastNumber === undefined ? 'finished' : 'payer'),

@@ -83,6 +83,19 @@ test('an end that is scheduled takes it back, or comes after the new period if i
   expect([life.outcomes(), life.subscription.endedFor]).toEqual([['1 paid', '2 paid'], 'payer']);
 });
 
+test('an end that is scheduled waits for the bank, and comes without the new period if that fails', () => {
+  const life = waiting(true);
+  life.take(valueOf(decideCancel(life.subscription, { when: 'periodEnd', by: 'payer' })), asked);
+  const late = at('2027-03-02T00:00');
+  life.until(late);
+  expect([life.outcomes(), life.subscription.phase]).toEqual([['1 paid'], 'running']);
+  const { charging = '' } = life.subscription.change ?? {};
+  const failed = { outcome: 'failed', declineClass: 'funds' } as const;
+  life.take(decideChangeChargeEnded(life.subscription, charging, failed), late);
+  life.until(late);
+  expect([life.outcomes(), life.subscription.endedFor]).toEqual([['1 paid'], 'payer']);
+});
+
 test('a card that is charged tomorrow is not charged after an end', () => {
   const life = asking();
   expect(life.next).toMatchObject({ does: 'chargeChange' });
