@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Life } from '../../../../test/models/subscriptions/lived.ts';
 import { laterBy, type Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
-import { decideCancel, decideChargeMissed, decidePause } from '../commands.ts';
+import { decideCancel, decideChargeMissed, decidePaid, decidePause, decideTakenBack } from '../commands.ts';
 import { monthlyPolicy } from '../dunning/dunning.ts';
 import { nextAction, type SubscriptionFact, type SubscriptionTerms } from '../subscription.ts';
 import { decideChange, decideChangeChargeEnded, decideChangeEnded, type WantedChange } from './change.ts';
@@ -47,6 +47,9 @@ function waiting(isAtBank: boolean, wanted?: Partial<WantedChange>): Life {
   if (!isAtBank) life.take(decideChangeChargeEnded(life.subscription, charging, failed), asked);
   return life;
 }
+const lose = (life: Life, number: number, now = asked) =>
+  life.take(decideTakenBack(life.subscription, life.rows.get(number)!, undefined), now);
+const cheaper = [{ product: 'Tea', quantity: 1n, priceMinor: 5_000n }];
 const pay = (life: Life, now: Instant) => life.take(decideChangeEnded(life.subscription, 'C', true), now);
 
 test('a pause takes it back, unless its charge is at the bank', () => {
@@ -117,5 +120,49 @@ test('what the bank captures after the end is a paid period', () => {
 test('no missed period is charged meanwhile', () => {
   expect(decideChargeMissed(waiting(false).subscription, 1, { invoiceId: 'I' })).toMatchObject({
     refusal: { code: 'invalidSubscriptionStatus' },
+  });
+});
+
+// At noon of the 12th of its 28 days, 16.5 of them are unused.
+const unused = 17_679n;
+
+test('it is taken back with the money of the period that pays a part of it', () => {
+  const life = waiting(false, { credit: 'unused' });
+  expect(life.subscription.change).toMatchObject({ creditMinor: unused });
+  lose(life, 1);
+  expect(typesOf(life.facts).slice(-2)).toEqual(['change_dropped', 'payment_taken_back']);
+  expect(life.subscription).toMatchObject({ paidMinor: 0n, creditMinor: 0n });
+  expect(life.subscription.change).toBeUndefined();
+});
+
+test.each(['before', 'after'])('credit is gone if its money is taken back %s the bank decides', (when) => {
+  const life = waiting(true, { credit: 'unused' });
+  if (when === 'before') lose(life, 1);
+  expect(life.subscription.change?.newPeriod).toBeDefined();
+  pay(life, asked);
+  if (when === 'after') lose(life, 1);
+  expect(life.rows.get(2)).toMatchObject({ amountMinor: 30_000n - unused, outcome: 'paid' });
+  expect(life.subscription).toMatchObject({
+    paidMinor: 30_000n - unused,
+    creditMinor: 0n,
+    cutShort: [{ number: 1, paidMinor: 0n }],
+  });
+});
+
+test('credit that is left of a cheaper new period is gone with its money', () => {
+  const life = asking({ credit: 'unused', items: cheaper });
+  expect(life.subscription).toMatchObject({ creditMinor: unused - 5_000n, paidMinor: 5_000n });
+  lose(life, 1);
+  expect(life.subscription).toMatchObject({ creditMinor: 0n, paidMinor: 0n, latest: { outcome: 'paid' } });
+});
+
+test('a period that is charged again is paid for its own time', () => {
+  const life = asking({ credit: 'unused', items: cheaper });
+  lose(life, 1);
+  life.take(valueOf(decideChargeMissed(life.subscription, 1, { invoiceId: 'I' })), asked);
+  life.take(decidePaid(life.subscription, 1, 'payer', asked), asked);
+  expect(life.subscription).toMatchObject({
+    creditMinor: 0n,
+    cutShort: [{ number: 1, paidMinor: 30_000n }],
   });
 });
