@@ -32,8 +32,8 @@ function valueOf<Value>(outcome: { ok: true; value: Value } | { ok: false }): Va
 }
 const typesOf = (facts: readonly SubscriptionFact[]) => facts.map(({ type }) => type);
 
-function asking(wanted: Partial<WantedChange> = {}): Life {
-  const life = new Life(terms).until(asked);
+function asking(wanted: Partial<WantedChange> = {}, of = terms): Life {
+  const life = new Life(of).until(asked);
   const change = { when: 'anchorNow', credit: 'none', ...wanted } as const;
   life.take(valueOf(decideChange(life.subscription, change, 'C', asked)), asked);
   return life;
@@ -165,4 +165,18 @@ test('a period that is charged again is paid for its own time', () => {
     creditMinor: 0n,
     cutShort: [{ number: 1, paidMinor: 30_000n }],
   });
+});
+
+test('it costs what its dates say, also where the dates before have another last period', () => {
+  const items = [{ product: 'Tea', quantity: 1n, priceMinor: 30_000n, lastPriceMinor: 100n }];
+  const schedule = { ...terms.schedule, ends: { before: '2027-03-20' } };
+  const life = asking({}, { ...terms, items, schedule });
+  expect(life.subscription.change?.chargeMinor).toBe(30_000n);
+  pay(life, asked);
+  life.until(at('2027-06-01T00:00'));
+  const costs = [...life.rows.values()].map(({ startsOn, amountMinor }) => [startsOn, amountMinor]);
+  expect(costs.slice(1)).toEqual([
+    ['2027-02-11', 30_000n],
+    ['2027-03-11', 100n],
+  ]);
 });
