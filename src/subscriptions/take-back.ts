@@ -16,11 +16,34 @@ export async function takeBack(
 ): Promise<void> {
   const paid = await findPaidBy(tx, invoiceId);
   if (!paid) return;
-  const { stored } = paid;
   const facts = await factsOfLoss(tx, invoiceId, paid);
-  // The update is taken again.
-  if (!(await writeFacts(tx, stored, facts, now, deps)))
-    throw new Error(`Subscription ${stored.subscription.terms.id} was changed meanwhile.`);
+  if (await writeLoss(tx, paid, facts, now, deps)) return;
+  // The payer pays for the new period just now. It takes effect without the credit.
+  const others = facts.filter(({ type }) => type !== 'change_dropped');
+  await writeLoss(tx, paid, others, now, deps);
+}
+
+/** False if the payer pays just now what would be dropped: then nothing is written. */
+async function writeLoss(
+  tx: Database,
+  { stored }: PaidBy,
+  facts: readonly SubscriptionFact[],
+  now: Instant,
+  deps: WriteDeps,
+): Promise<boolean> {
+  const paying = new Error('The payer pays for a change.');
+  try {
+    await tx.withSavepoint(async (part) => {
+      const written = await writeFacts(part, stored, facts, now, deps);
+      // The update is taken again.
+      if (!written) throw new Error(`Subscription ${stored.subscription.terms.id} was changed meanwhile.`);
+      if (written.isPaying) throw paying;
+    });
+    return true;
+  } catch (error) {
+    if (error !== paying) throw error;
+    return false;
+  }
 }
 
 async function factsOfLoss(

@@ -42,6 +42,8 @@ export class Changes {
   #later: readonly Item[] | undefined;
   /** Of the latest period, less what was credited. */
   #collected = 0;
+  /** The same of periods that a new one has ended early. */
+  readonly #cut = new Map<number, number>();
   readonly #wrong: (problem: string) => void;
 
   constructor(wrong: (problem: string) => void) {
@@ -65,11 +67,23 @@ export class Changes {
     this.items = this.#later ?? this.items;
     this.#later = undefined;
     this.#spend(period.creditMinor);
-    this.#collected = period.creditMinor + (period.outcome === 'paid' ? period.amountMinor : 0);
+    // Credit of money that the bank has taken back before is none.
+    const lost = Math.min(0, this.#collected);
+    this.#collected = period.creditMinor + (period.outcome === 'paid' ? period.amountMinor : 0) + lost;
   }
 
-  paid(amount: number): void {
-    this.#collected += amount;
+  paid(amount: number, number: number, latest = number): void {
+    const before = this.#collectedFor(number, latest);
+    if (before !== undefined) this.#collect(number, latest, before + amount);
+  }
+
+  #collectedFor(number: number, latest: number): number | undefined {
+    return number === latest ? this.#collected : this.#cut.get(number);
+  }
+
+  #collect(number: number, latest: number, amount: number): void {
+    if (number === latest) this.#collected = amount;
+    else this.#cut.set(number, amount);
   }
 
   /** What credit has paid of a period that is closed without money is there again. */
@@ -78,11 +92,15 @@ export class Changes {
     if (isLatest) this.#collected -= credit;
   }
 
-  /** Credit that was given for it goes first. */
-  lost(amount: number): void {
-    const missing = Math.max(0, amount - this.#collected);
-    this.#collected = Math.max(0, this.#collected - amount);
-    this.balance = Math.max(0, this.balance - missing);
+  /** Credit that was given for it goes first, and then what that credit has paid of the period after it. */
+  lost(amount: number, number: number, latest = number): void {
+    const before = this.#collectedFor(number, latest);
+    if (before === undefined) return;
+    this.#collect(number, latest, Math.max(0, before - amount));
+    const missing = Math.max(0, amount - before);
+    const fromCredit = Math.min(missing, this.balance);
+    this.balance -= fromCredit;
+    if (number < latest && fromCredit < missing) this.lost(missing - fromCredit, number + 1, latest);
   }
 
   started(fact: Fact, at: string, latest: Latest | undefined, first: string): void {
@@ -143,6 +161,7 @@ export class Changes {
     if (change.newPeriod) {
       this.balance += change.fromBalanceMinor + change.creditMinor;
       this.#collected -= change.creditMinor;
+      this.#cut.set(change.period, Math.max(0, this.#collected));
       return;
     }
     this.balance += Math.max(0, change.creditMinor - change.chargeMinor);

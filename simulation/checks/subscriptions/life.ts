@@ -211,7 +211,7 @@ export class Life {
     },
     period_paid: (fact, at) => {
       const period = this.#close(fact, outcomesOf.paid);
-      if (period && period.number === this.latest?.number) this.changes.paid(period.amountMinor);
+      if (period) this.changes.paid(period.amountMinor, period.number, this.latest?.number);
       if (fact['by'] === 'charge' && period?.charging === undefined)
         this.problems.push(`period ${period?.number} is paid by a charge that was not made`);
       if (period) this.#paidFor(period);
@@ -229,7 +229,7 @@ export class Life {
       const period = this.periods.get(number);
       if (period?.outcome !== 'paid') return void this.problems.push(`period ${number} was not paid`);
       this.periods.set(number, { ...period, outcome });
-      if (number === this.latest?.number) this.changes.lost(period.amountMinor);
+      this.changes.lost(period.amountMinor, number, this.latest?.number);
       const paid = [...this.periods.values()].filter((one) => one.outcome === 'paid');
       this.paidThrough = paid
         .map(({ endsAt }) => endsAt)
@@ -285,7 +285,7 @@ export class Life {
       else this.#startsAgain(at);
     },
     change_payment_taken_back: (fact) => {
-      if (fact['ofPeriod'] === this.latest?.number) this.changes.lost(Number(fact['amountMinor']));
+      this.changes.lost(Number(fact['amountMinor']), Number(fact['ofPeriod']), this.latest?.number);
     },
     dunning_policy_changed: (fact) => {
       this.#policy = fact['policy'] as Policy;

@@ -206,14 +206,17 @@ export function decidePaid(
   return settled(subscription, [{ type: 'period_paid', number, by, ...defined({ parent }) }], now);
 }
 
-/** The merchant charges or closes it, as any period that was missed. After the end it stays unpaid. */
+/** The merchant charges or closes it, as any period that was missed. After the end it stays unpaid, and its credit pays no new period. */
 export function decideTakenBack(
-  { phase }: Subscription,
+  subscription: Subscription,
   period: Period,
   paidThrough: Instant | undefined,
 ): Facts {
-  const outcome = phase === 'ended' ? 'unpaid' : 'missed';
-  return [{ type: 'payment_taken_back', period: { ...period, outcome }, ...defined({ paidThrough }) }];
+  const outcome = subscription.phase === 'ended' ? 'unpaid' : 'missed';
+  const isCredited = subscription.change?.period === period.number;
+  const dropped = isCredited ? droppingNewPeriod(subscription, 'takenBack') : [];
+  const lost = { ...period, outcome } as const;
+  return [...dropped, { type: 'payment_taken_back', period: lost, ...defined({ paidThrough }) }];
 }
 
 /** After these facts nothing is unpaid. What started meanwhile is not charged, and a pause continues. */
@@ -306,7 +309,8 @@ export function decideCancel(
   // The period before it is over.
   if (others.length === 0 && held.some(({ number }) => number === latest.number))
     return accept([...forgiven, ...ending({ ...subscription, open: others }, by)]);
-  return accept([...forgiven, { type: 'end_scheduled', afterNumber: latest.number, reason: by }]);
+  const dropped = droppingNewPeriod(subscription, 'takenBack');
+  return accept([...dropped, ...forgiven, { type: 'end_scheduled', afterNumber: latest.number, reason: by }]);
 }
 
 export function decideUncancel(

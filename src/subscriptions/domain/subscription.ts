@@ -195,6 +195,8 @@ export type Subscription = {
   readonly endRefund?: EndRefund;
   /** The invoices of the last paid period and of its changes. */
   readonly lastPaid?: LastPaid;
+  /** What is left of the money of each period that a new one has cut short. The rest is credit. */
+  readonly cutShort?: readonly CutShort[];
   /** Of the charges to come that need one: of open periods, and of the next. The latest comes last. */
   readonly announcements?: readonly Announcement[];
   /** What a full period costs, as the payer knows it. Absent: as at the start. */
@@ -212,6 +214,8 @@ export type Charge = Collection & {
   readonly paymentId: string;
   readonly isWished?: true;
 };
+
+export type CutShort = { readonly number: number; readonly paidMinor: bigint };
 
 export type LastPaid = { readonly number: number; readonly invoiceIds: readonly string[] };
 
@@ -546,6 +550,8 @@ function retryOf(subscription: Subscription): Action | undefined {
 function periodActionOf(subscription: Subscription): Action | undefined {
   const { phase, open, terms, latest, endsAfter, change } = subscription;
   if (phase !== 'running' && !endsAfter) return undefined;
+  // If the bank captures it, another next period has started.
+  if (change?.newPeriod && change.charging !== undefined) return undefined;
   // During a pause no held charge is made, so it does not delay the end.
   const waits = ({ isUnannounced }: OpenPeriod) => phase === 'paused' && isUnannounced;
   const isBlocked = open.some((period) => period.outcome === 'open' && !waits(period));
@@ -555,8 +561,6 @@ function periodActionOf(subscription: Subscription): Action | undefined {
     return { does: 'end', at: latest.endsAt, reason: endsAfter?.reason ?? 'finished' };
   }
   if (phase !== 'running' || (isBlocked && !policyOf(subscription).stack)) return undefined;
-  // If the bank captures it, another next period has started.
-  if (change?.newPeriod && change.charging !== undefined) return undefined;
   const at = terms.catchUp === 'all' ? afterToday(subscription, next.dueAt) : next.dueAt;
   return { does: 'createPeriod', at };
 }
@@ -659,7 +663,7 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'change_charge_failed':
       return afterChangeCharge(before, fact, now);
     case 'change_payment_taken_back':
-      return before.latest?.number === fact.ofPeriod ? withoutMoney(before, fact.amountMinor) : before;
+      return withMoney(before, fact.ofPeriod, -fact.amountMinor);
     case 'change_started':
     case 'change_dropped':
     case 'items_changed':
@@ -779,12 +783,17 @@ function afterItems(
     ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
     ...defined({ parent }),
   };
-  if (newPeriod)
+  if (newPeriod) {
+    const paidMinor = before.paidMinor - creditMinor;
     return {
       ...after,
-      paidMinor: before.paidMinor - creditMinor,
+      paidMinor,
       creditMinor: before.creditMinor + creditMinor,
+      cutShort: [...(before.cutShort ?? []), { number: period, paidMinor: larger(paidMinor, 0n) }].slice(
+        -maxMissed,
+      ),
     };
+  }
   const paid = lastPaidOf(before);
   const isOfLastPaid = paid?.number === period && invoiceId !== undefined;
   const difference = chargeMinor - creditMinor;
@@ -820,12 +829,26 @@ function afterChangeCharge(before: Subscription, fact: ChangeCharge, now: Instan
   };
 }
 
-/** Credit that was given for it is taken back first where it is more than what is left. */
-function withoutMoney(before: Subscription, lostMinor: bigint): Subscription {
-  const left = before.paidMinor - lostMinor;
-  if (left >= 0n) return { ...before, paidMinor: left };
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}
+
+/** Less than nothing takes money away. What is more than is left goes off its credit, and then off what that has paid of the next period. */
+function withMoney(before: Subscription, number: number, minor: bigint): Subscription {
+  const { latest, cutShort = [] } = before;
+  const isLatest = latest?.number === number;
+  const cut = cutShort.find((one) => one.number === number);
+  if (!isLatest && !cut) return before;
+  const left = (isLatest ? before.paidMinor : (cut?.paidMinor ?? 0n)) + minor;
+  const paidMinor = larger(left, 0n);
+  const after = isLatest
+    ? { ...before, paidMinor }
+    : { ...before, cutShort: cutShort.map((one) => (one === cut ? { number, paidMinor } : one)) };
+  if (left >= 0n) return after;
   const creditMinor = before.creditMinor + left;
-  return { ...before, paidMinor: 0n, creditMinor: creditMinor < 0n ? 0n : creditMinor };
+  if (creditMinor >= 0n) return { ...after, creditMinor };
+  const spent = { ...after, creditMinor: 0n };
+  return isLatest ? spent : withMoney(spent, number + 1, creditMinor);
 }
 
 type DutyFact = Extract<
@@ -965,7 +988,8 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
     case 'paid':
       return {
         ...withPaid(after, period),
-        paidMinor: period.amountMinor + period.creditMinor,
+        // The bank may have taken back the money of its credit before.
+        paidMinor: period.amountMinor + period.creditMinor - larger(-before.paidMinor, 0n),
         ...(period.lines.length > 0 ? { hasCharged: true } : {}),
         paidThrough: later(period.endsAt, before.paidThrough ?? period.endsAt),
       };
@@ -977,12 +1001,11 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
 function afterPayment(before: Subscription, number: number): Subscription {
   const paid = [...before.open, ...before.missed].find((period) => period.number === number);
   if (!paid) throw new Error(`Period ${number} is neither open nor missed.`);
-  const after = closed(withPaid(before, paid), number, 'paid');
+  const after = closed(withPaid(withMoney(before, number, paid.amountMinor), paid), number, 'paid');
   return {
     ...after,
     hasCharged: true,
     paidThrough: later(paid.endsAt, before.paidThrough ?? paid.endsAt),
-    ...(before.latest?.number === number ? { paidMinor: before.paidMinor + paid.amountMinor } : {}),
   };
 }
 
@@ -1001,12 +1024,7 @@ function afterLoss(
   { period, paidThrough }: SubscriptionFact & { type: 'payment_taken_back' },
 ): Subscription {
   const { number, outcome, amountMinor } = period;
-  const isLatest = before.latest?.number === number;
-  const { paidThrough: _, ...after } = closed(
-    isLatest ? withoutMoney(before, amountMinor) : before,
-    number,
-    outcome,
-  );
+  const { paidThrough: _, ...after } = closed(withMoney(before, number, -amountMinor), number, outcome);
   const missed = outcome === 'missed' ? [...after.missed, period] : after.missed;
   return {
     ...after,

@@ -27,6 +27,7 @@ import { payerReasons } from '../domain/subscription.ts';
 import type {
   Change,
   Charge,
+  CutShort,
   EndRefund,
   Item,
   LastPaid,
@@ -298,6 +299,7 @@ const storedState: Codec<StoredState> = object({
   payerReason: optional(payerReason),
   endRefund: optional(endRefund),
   lastPaid: optional(object<LastPaid>({ number: wholeNumber, invoiceIds: list(text) })),
+  cutShort: optional(list(object<CutShort>({ number: wholeNumber, paidMinor: minorUnits }))),
   announcement: optional(announcement),
   otherAnnouncements: optional(list(announcement)),
   knownPriceMinor: optional(minorUnits),

@@ -26,9 +26,11 @@ const price = 30_000;
 
 /** Declined for a terminated card, but for the payer approved. */
 const expiredAlone = '4000000000549990';
+/** Waits for the payer at their bank. */
+const challenged = '4012888888881881';
 
-async function pay(by: Merchant, invoiceID: string): Promise<void> {
-  const { token } = await world.tokenize('4242424242424242', by.apiKey);
+async function pay(by: Merchant, invoiceID: string, card = '4242424242424242'): Promise<void> {
+  const { token } = await world.tokenize(card, by.apiKey);
   const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
   const body = { flow: { type: 'PaymentFlowInstant' }, payer };
   const paid = await subscriptions.call(by, 'POST', `/v2/processing/invoices/${invoiceID}/payments`, body);
@@ -140,6 +142,24 @@ describe('a new period that starts today', () => {
     const { pendingChange } = (await life.act('change', { when: 'anchorNow' })).body;
     await takeBack(pendingChange.invoiceID);
     expect(await dates(life)).toEqual(['1 10 paid 30000', '2 30 missed 10000']);
+  });
+
+  test.each([
+    ['is dropped', false],
+    ['stays, while the payer pays for it,', true],
+  ])('%s if the bank takes back the money of its credit', async (_, isPaying) => {
+    const life = await started();
+    const { act, get, moveTo, by, id } = life;
+    const [first] = await subscriptions.periods(by, id);
+    await moveTo(15);
+    const asked = { items: items(price / 2 + insufficientFunds), when: 'anchorNow' };
+    const { invoiceID } = (await act('change', asked)).body.pendingChange;
+    if (isPaying) await pay(by, invoiceID, challenged);
+    await takeBack(first.invoiceID);
+    expect((await get()).pendingChange?.invoiceID).toBe(isPaying ? invoiceID : undefined);
+    expect(await dates(life)).toEqual(['1 30 missed 30000']);
+    const { status } = await subscriptions.invoice(by, invoiceID);
+    expect(status).toBe(isPaying ? 'unpaid' : 'cancelled');
   });
 
   test.each([

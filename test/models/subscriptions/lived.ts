@@ -136,6 +136,7 @@ export class Life {
       const cut = newPeriod && this.rows.get(period);
       if (cut) this.rows.set(period, { ...cut, endsOn: newPeriod.startsOn, endsAt: newPeriod.startsAt });
     }
+    if (fact.type === 'payment_taken_back') this.rows.set(fact.period.number, fact.period);
     if (fact.type === 'period_closed') this.#close(fact.number, fact.outcome);
     if (fact.type === 'subscription_unpaid') this.#close(fact.number, 'unpaid');
     if (fact.type === 'missed_period_charged') this.#close(fact.number, 'open');

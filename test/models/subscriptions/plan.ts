@@ -112,6 +112,7 @@ export function planFrom(seed: number): Plan {
   const arrears = random(6) === 0 ? arrearsFrom(drawing) : { answers: [], acts: [] };
   const acts = [...arrears.acts, ...actsFrom(drawing)]
     .flatMap((act) => (act.does === 'priceNow' ? [act, ...changeEndings(act.at, { random, pick })] : [act]))
+    .flatMap((act) => [act, ...endMeanwhile(act)])
     .filter(({ at }) => outages.every(({ from, until }) => at < from || at > until))
     .toSorted((a, b) => a.at - b.at);
   const plan: Plan = {
@@ -258,6 +259,12 @@ function changeEndings(at: Micros, { random, pick }: Pick<Drawing, 'random' | 'p
     { at: at + after(), does: 'consent' },
   );
   return [{ at: at + after(), does: 'bankAnswers', isCaptured: pick(true, true, false) }, ending];
+}
+
+/** Many new periods are still to be paid when an end is scheduled. */
+function endMeanwhile(act: Act): Act[] {
+  const isNew = act.does === 'priceNow' && act.when === 'anchorNow' && act.answer !== 'captured';
+  return isNew && act.price % 2 === 0 ? [{ at: act.at + second / 2, does: 'cancelAtEnd' }] : [];
 }
 
 /** Some follow each other within hours. */

@@ -227,7 +227,7 @@ class Walk {
     const last = this.rows.at(-1);
     if (!next) {
       const mayEnd = this.phase === 'running' || this.lastNumber !== undefined;
-      if (mayEnd && !isWaiting && last)
+      if (mayEnd && !isWaiting && last && !this.isStartingToday())
         found.push({
           at: last.endsAt,
           run: () => this.end(this.lastNumber === undefined ? 'finished' : 'payer'),
@@ -574,6 +574,7 @@ class Walk {
         this.giveBack();
         return;
       case 'cancelAtEnd':
+        if (this.change?.fresh && !this.change.isAtBank) this.dropChange();
         this.lastNumber = this.rows.at(-1)!.number;
         return;
       case 'uncancel':

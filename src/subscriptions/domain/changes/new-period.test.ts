@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { Life } from '../../../../test/models/subscriptions/lived.ts';
 import { laterBy, type Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
-import { decideCancel, decideChargeMissed, decidePause } from '../commands.ts';
+import { decideCancel, decideChargeMissed, decidePaid, decidePause, decideTakenBack } from '../commands.ts';
 import { monthlyPolicy } from '../dunning/dunning.ts';
 import { nextAction, type SubscriptionFact, type SubscriptionTerms } from '../subscription.ts';
-import { decideChange, decideChangeChargeEnded, decideChangeEnded } from './change.ts';
+import { decideChange, decideChangeChargeEnded, decideChangeEnded, type WantedChange } from './change.ts';
 
 const at = (text: string) => `${text}:00.000000Z` as Instant;
 const asked = at('2027-02-11T12:00');
@@ -32,17 +32,24 @@ function valueOf<Value>(outcome: { ok: true; value: Value } | { ok: false }): Va
 }
 const typesOf = (facts: readonly SubscriptionFact[]) => facts.map(({ type }) => type);
 
+function asking(wanted: Partial<WantedChange> = {}, of = terms): Life {
+  const life = new Life(of).until(asked);
+  const change = { when: 'anchorNow', credit: 'none', ...wanted } as const;
+  life.take(valueOf(decideChange(life.subscription, change, 'C', asked)), asked);
+  return life;
+}
+
 /** The charge of the saved card is at the bank, or has failed. */
-function waiting(isAtBank: boolean): Life {
-  const life = new Life(terms).until(asked);
-  const wanted = { when: 'anchorNow', credit: 'none' } as const;
-  life.take(valueOf(decideChange(life.subscription, wanted, 'C', asked)), asked);
-  life.wakeAt(asked);
+function waiting(isAtBank: boolean, wanted?: Partial<WantedChange>): Life {
+  const life = asking(wanted).wakeAt(asked);
   const { charging = '' } = life.subscription.change ?? {};
   const failed = { outcome: 'failed', declineClass: 'funds' } as const;
   if (!isAtBank) life.take(decideChangeChargeEnded(life.subscription, charging, failed, asked), asked);
   return life;
 }
+const lose = (life: Life, number: number, now = asked) =>
+  life.take(decideTakenBack(life.subscription, life.rows.get(number)!, undefined), now);
+const cheaper = [{ product: 'Tea', quantity: 1n, priceMinor: 5_000n }];
 const pay = (life: Life, now: Instant) => life.take(decideChangeEnded(life.subscription, 'C', true), now);
 
 test('a pause takes it back, unless its charge is at the bank', () => {
@@ -68,13 +75,36 @@ test('the next period waits for the bank, and else takes its place', () => {
   expect(failed.rows.get(2)).toMatchObject({ startsOn: '2027-02-28', outcome: 'paid' });
 });
 
-test('an end that is scheduled meanwhile comes after the new period', () => {
-  const life = waiting(false);
+test('an end that is scheduled takes it back, or comes after the new period if its charge is at the bank', () => {
+  const end = valueOf(decideCancel(waiting(false).subscription, { when: 'periodEnd', by: 'payer' }));
+  expect(typesOf(end)).toEqual(['change_dropped', 'end_scheduled']);
+  const life = waiting(true);
   life.take(valueOf(decideCancel(life.subscription, { when: 'periodEnd', by: 'payer' })), asked);
   pay(life, laterBy(asked, 3_600_000));
   expect(life.subscription.endsAfter).toEqual({ number: 2, reason: 'payer' });
   life.until(at('2027-06-01T00:00'));
   expect([life.outcomes(), life.subscription.endedFor]).toEqual([['1 paid', '2 paid'], 'payer']);
+});
+
+test('an end that is scheduled waits for the bank, and comes without the new period if that fails', () => {
+  const life = waiting(true);
+  life.take(valueOf(decideCancel(life.subscription, { when: 'periodEnd', by: 'payer' })), asked);
+  const late = at('2027-03-02T00:00');
+  life.until(late);
+  expect([life.outcomes(), life.subscription.phase]).toEqual([['1 paid'], 'running']);
+  const { charging = '' } = life.subscription.change ?? {};
+  const failed = { outcome: 'failed', declineClass: 'funds' } as const;
+  life.take(decideChangeChargeEnded(life.subscription, charging, failed), late);
+  life.until(late);
+  expect([life.outcomes(), life.subscription.endedFor]).toEqual([['1 paid'], 'payer']);
+});
+
+test('a card that is charged tomorrow is not charged after an end', () => {
+  const life = asking();
+  expect(life.next).toMatchObject({ does: 'chargeChange' });
+  life.take(valueOf(decideCancel(life.subscription, { when: 'periodEnd', by: 'payer' })), asked);
+  life.until(at('2027-06-01T00:00'));
+  expect([life.outcomes(), life.changeCharges]).toEqual([['1 paid'], []]);
 });
 
 test('what the bank captures after the end is a paid period', () => {
@@ -91,4 +121,62 @@ test('no missed period is charged meanwhile', () => {
   expect(decideChargeMissed(waiting(false).subscription, 1, { invoiceId: 'I' })).toMatchObject({
     refusal: { code: 'invalidSubscriptionStatus' },
   });
+});
+
+// At noon of the 12th of its 28 days, 16.5 of them are unused.
+const unused = 17_679n;
+
+test('it is taken back with the money of the period that pays a part of it', () => {
+  const life = waiting(false, { credit: 'unused' });
+  expect(life.subscription.change).toMatchObject({ creditMinor: unused });
+  lose(life, 1);
+  expect(typesOf(life.facts).slice(-2)).toEqual(['change_dropped', 'payment_taken_back']);
+  expect(life.subscription).toMatchObject({ paidMinor: 0n, creditMinor: 0n });
+  expect(life.subscription.change).toBeUndefined();
+});
+
+test.each(['before', 'after'])('credit is gone if its money is taken back %s the bank decides', (when) => {
+  const life = waiting(true, { credit: 'unused' });
+  if (when === 'before') lose(life, 1);
+  expect(life.subscription.change?.newPeriod).toBeDefined();
+  pay(life, asked);
+  if (when === 'after') lose(life, 1);
+  expect(life.rows.get(2)).toMatchObject({ amountMinor: 30_000n - unused, outcome: 'paid' });
+  expect(life.subscription).toMatchObject({
+    paidMinor: 30_000n - unused,
+    creditMinor: 0n,
+    cutShort: [{ number: 1, paidMinor: 0n }],
+  });
+});
+
+test('credit that is left of a cheaper new period is gone with its money', () => {
+  const life = asking({ credit: 'unused', items: cheaper });
+  expect(life.subscription).toMatchObject({ creditMinor: unused - 5_000n, paidMinor: 5_000n });
+  lose(life, 1);
+  expect(life.subscription).toMatchObject({ creditMinor: 0n, paidMinor: 0n, latest: { outcome: 'paid' } });
+});
+
+test('a period that is charged again is paid for its own time', () => {
+  const life = asking({ credit: 'unused', items: cheaper });
+  lose(life, 1);
+  life.take(valueOf(decideChargeMissed(life.subscription, 1, { invoiceId: 'I' })), asked);
+  life.take(decidePaid(life.subscription, 1, 'payer', asked), asked);
+  expect(life.subscription).toMatchObject({
+    creditMinor: 0n,
+    cutShort: [{ number: 1, paidMinor: 30_000n }],
+  });
+});
+
+test('it costs what its dates say, also where the dates before have another last period', () => {
+  const items = [{ product: 'Tea', quantity: 1n, priceMinor: 30_000n, lastPriceMinor: 100n }];
+  const schedule = { ...terms.schedule, ends: { before: '2027-03-20' } };
+  const life = asking({}, { ...terms, items, schedule });
+  expect(life.subscription.change?.chargeMinor).toBe(30_000n);
+  pay(life, asked);
+  life.until(at('2027-06-01T00:00'));
+  const costs = [...life.rows.values()].map(({ startsOn, amountMinor }) => [startsOn, amountMinor]);
+  expect(costs.slice(1)).toEqual([
+    ['2027-02-11', 30_000n],
+    ['2027-03-11', 100n],
+  ]);
 });

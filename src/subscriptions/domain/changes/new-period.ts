@@ -42,13 +42,14 @@ export function newPeriodOf(
     return wrong(`Period ${latest.number} is missed. Charge or close it first.`);
   if (!isCharged(subscription, schedule)) return wrong('No full period has been paid yet.');
   const number = latest.number + 1;
-  const dates = periodDates(shiftedTo(schedule, startsOn, number), number);
+  const shifted = shiftedTo(schedule, startsOn, number);
+  const dates = periodDates(shifted, number);
   if (!dates) return wrong('The subscription ends with this period.');
   const agreed = agreedTo(subscription, items);
   const next = nextPeriod(agreed);
   const { from } = next ? announcedFrom(agreed, { ...next, dueAt: now }, now) : { from: now };
   if (from > now) return wrong(`The payer must know of the charge first. It is allowed from ${from} on.`);
-  const chargeMinor = sumOf(linesOf({ schedule, terms }, dates, items));
+  const chargeMinor = sumOf(linesOf({ schedule: shifted, terms }, dates, items));
   return accept({ newPeriod: { startsOn, startsAt: startOfDay(today, schedule.zone) }, chargeMinor });
 }
 
