@@ -94,7 +94,7 @@ test('an end that is scheduled waits for the bank, and comes without the new per
   expect([life.outcomes(), life.subscription.phase]).toEqual([['1 paid'], 'running']);
   const { charging = '' } = life.subscription.change ?? {};
   const failed = { outcome: 'failed', declineClass: 'funds' } as const;
-  life.take(decideChangeChargeEnded(life.subscription, charging, failed), late);
+  life.take(decideChangeChargeEnded(life.subscription, charging, failed, late), late);
   life.until(late);
   expect([life.outcomes(), life.subscription.endedFor]).toEqual([['1 paid'], 'payer']);
 });
