@@ -8,7 +8,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { instantOf } from '../../platform/http/schemas.ts';
-import { mandateGiven, termsProblem } from '../../recurring/api/schema.ts';
+import { mandateGiven, newTermsIn, termsProblem } from '../../recurring/api/schema.ts';
 import { mayRenew } from '../../recurring/domain/renewal.ts';
 import type { Series } from '../../recurring/domain/series.ts';
 import { timeZoneOf, type RecurringSettings } from '../../recurring/domain/settings.ts';
@@ -38,7 +38,7 @@ export const createConsentLink = endpoint({
   description:
     'Send the payer to the `url`. They see both terms, tick a box and confirm with their bank. Then the series has the new terms.',
   body: ConsentLinkParams,
-  validateBody: ({ terms }) => termsProblem(terms, 'terms'),
+  validateBody: ({ terms }) => termsProblem(newTermsIn(terms), 'terms'),
   bodyExample: consentLinkExample,
   status: 201,
   response: ConsentLinkSchema,
@@ -103,7 +103,7 @@ function linkOf(
     shopId,
     seriesId,
     // The schema requires a schedule and an amount rule.
-    terms: mandateGiven(terms, () => '') as NewTerms,
+    terms: mandateGiven(newTermsIn(terms), () => '') as NewTerms,
     createdAt: now,
     expiresAt: expiresAt === undefined ? laterBy(now, usualLifeMs) : instantOf(expiresAt),
     ...defined({ externalId: externalID, language, redirectUrl }),

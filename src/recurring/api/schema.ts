@@ -70,6 +70,12 @@ export const NewTerms = Type.Object(
 );
 export type NewTerms = Static<typeof NewTerms>;
 
+/** Without what only the other terms below have. */
+export function newTermsIn(terms: NewTerms): NewTerms {
+  const { schedule, amountRule, chargeReason, validUntil, trialEnd, amountAfterTrial } = terms;
+  return { schedule, amountRule, ...defined({ chargeReason, validUntil, trialEnd, amountAfterTrial }) };
+}
+
 const termsMembers = {
   schedule: Type.Optional(Schedule),
   amountRule: Type.Optional(AmountRuleSchema),
