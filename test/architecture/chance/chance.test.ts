@@ -9,7 +9,6 @@ const timedFiles: Record<string, TimedFile> = {
     why: 'the time limit of a mail server that never ends',
   },
   'test/api/requests/faults.test.ts': { limitMs: 200, why: 'the deadline of a request' },
-  'test/pages/checkout.test.ts': { limitMs: 0, why: 'a wrong time zone would differ by half an hour' },
 };
 /** The one place that sets the seed, and the examples below. */
 const besides = ['test/support/fixed-seed.ts', 'test/architecture/chance/chance.test.ts'];
@@ -26,9 +25,17 @@ test('no test depends on chance or on the speed of the machine', () => {
   expect(found).toEqual([]);
 });
 
-test('every file listed for an upper bound on elapsed time has one', () => {
+test('every file listed for an upper bound on elapsed time has one, and tests a limit of the program', () => {
   const without = Object.keys(timedFiles).filter((file) => chancesIn(textOf(file)).length === 0);
   expect(without).toEqual([]);
+  // Ten times nothing would allow every bound.
+  for (const [file, { limitMs }] of Object.entries(timedFiles)) expect(limitMs, file).toBeGreaterThan(0);
+});
+
+test('no command retries tests', () => {
+  const tools = filesEndingIn('.ts').filter((file) => file.startsWith('tools/'));
+  for (const file of ['package.json', '.ci/run', ...tools])
+    expect(textOf(file), file).not.toMatch(/--retry\b/);
 });
 
 test.each<[string, string, string]>([
@@ -55,6 +62,8 @@ test.each<[string, string, string]>([
   ['a near due date in a body', 'const f = {\n  dueDate: laterBy(now, 10) };', 'dueAfter'],
   ['a retry', `\ntest('it', { retry: 2 }, () => {});`, 'is retried'],
   ['a retry of many', `const options = { retry: 2 };\ndescribe('it', options, () => {});`, 'is retried'],
+  ['a retry of all', 'export default defineConfig({\n  test: { retry: 2 } });', 'is retried'],
+  ['a retry of the rest of a file', '\nvi.setConfig({ retry: 2 });', 'is retried'],
   ['a difference', '\nexpect(performance.now() - begun).toBeLessThan(9);', 'is not listed'],
   [
     'a difference kept',

@@ -16,6 +16,8 @@ const readsClock = /\b(performance\.now|Date\.now|process\.hrtime)\b|\bnew Date\
 const computesTime = /\b(performance\.now|Date\.now|new Date|clock\.now|laterBy|instantAt)\b/;
 const drawing = ['assert', 'check', 'sample', 'statistics'];
 const runners = ['test', 'it', 'describe'];
+/** They configure all tests of a run, or the rest of a file. */
+const configures = /^(define(Config|Project)|vi\.setConfig)$/;
 
 export function chancesIn(text: string, timed?: TimedFile): Finding[] {
   const mayBoundTime = boundsValue.test(text) && /\bnow\(|Ms\b/.test(text);
@@ -94,6 +96,12 @@ export function chancesIn(text: string, timed?: TimedFile): Finding[] {
         const options = ts.isIdentifier(given) ? constants.get(given.text) : given;
         if (options && propertyOf(options, 'retry')) report(call, 'is retried');
       }
+    }
+    if (configures.test(callee)) {
+      visitAll(call, (node) => {
+        const [name] = assignmentOf(node) ?? [];
+        if (name && textOf(name) === 'retry') report(node, 'is retried');
+      });
     }
     if (/\.toBeLessThan(OrEqual)?$/.test(callee)) checkBound(call);
   }
