@@ -9,6 +9,9 @@ import { threeDsNotFinished, type PaymentFailure } from './payment-failure.ts';
 /** How long a payer has to complete a challenge. */
 const challengeMs = 10 * 60_000;
 
+/** A payer who has waited longer has left, and may be paying in another way. */
+const afterPayerActedMs = 3 * 60_000;
+
 export type Authorisation = {
   readonly state: { readonly name: 'authorising' } | Pick<Challenged, 'name' | 'until'>;
   /** Until when it may be sent. */
@@ -31,6 +34,20 @@ export type NotFinal =
   | { readonly again: Instant }
   /** An unknown outcome: the job is retried with growing delays, then stuck. */
   | { readonly unknown: string };
+
+/**
+ * Until when an authorisation is sent, for the first time or again. After that the bank is only asked, and the charge taken back. Without
+ * a payer that is the deadline.
+ */
+export function sendUntil({
+  payerActedAt,
+  deadline,
+}: {
+  readonly payerActedAt?: Instant;
+  readonly deadline: Instant;
+}): Instant {
+  return payerActedAt === undefined ? deadline : earliest(laterBy(payerActedAt, afterPayerActedMs), deadline);
+}
 
 export function interpretAuthorisation(
   authorisation: Authorisation,
