@@ -35,10 +35,7 @@ export type NotFinal =
   /** An unknown outcome: the job is retried with growing delays, then stuck. */
   | { readonly unknown: string };
 
-/**
- * Until when an authorisation is sent, for the first time or again. After that the bank is only asked, and the charge taken back. Without
- * a payer that is the deadline.
- */
+/** Until when an authorisation is sent: without a payer, until the deadline. Then the bank is only asked, and the charge taken back. */
 export function sendUntil({
   payerActedAt,
   deadline,
