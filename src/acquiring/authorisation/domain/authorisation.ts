@@ -43,7 +43,9 @@ export function sendUntil({
   readonly payerActedAt?: Instant;
   readonly deadline: Instant;
 }): Instant {
-  return payerActedAt === undefined ? deadline : earliest(laterBy(payerActedAt, afterPayerActedMs), deadline);
+  if (payerActedAt === undefined) return deadline;
+  const patience = laterBy(payerActedAt, afterPayerActedMs);
+  return patience < deadline ? patience : deadline;
 }
 
 export function interpretAuthorisation(
