@@ -1,5 +1,6 @@
 // npm run measures: how much of src a reader has to hold in mind. Each number counts the same at every commit, so that two compare.
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { childrenOf, nodesIn, treeOf, type Node } from './mutants/syntax-tree.ts';
 import { readOptions, refuse } from './script-options.ts';
@@ -8,8 +9,9 @@ import { isTest, readSourceFiles, repository, type SourceFile } from './source-f
 const { options } = readOptions(
   `npm run measures -- [--at COMMIT]
 Prints how much of src, without tests, a reader has to hold in mind:
-  on the way      files that a recurring charge runs through before its webhooks. Imports of values are followed from its
-                  endpoint, its job and the series
+  on the way      files that run functions for a recurring charge before its webhooks, as docs/recurring-charge.md lists
+                  them. A test keeps that page. Commits before it have only the second number: files reached by imports of
+                  values from the endpoint, the job and the series, whether their functions run or not
   handler to row  those between the handler and the INSERT: from its endpoint and the series, without src/platform,
                   the words that every module uses, and schemas
   put together    texts of statements that are put together from fragments; a list of columns is none
@@ -22,6 +24,7 @@ Example: npm run measures -- --at v0.2.0`,
 
 const endpoint = 'src/payments/api/create-payment.ts';
 const job = 'src/payments/worker.ts';
+const walk = 'docs/recurring-charge.md';
 /** Whichever the commit has. */
 const series = ['src/recurring/charging.ts', 'src/recurring/recurring.ts'];
 const isBeforeHandler = /^src\/(platform\/|[^/]+$)|schema\.ts$/;
@@ -30,9 +33,15 @@ const functionsShown = 12;
 
 type Parsed = SourceFile & { readonly nodes: readonly Node[] };
 
+function git(...args: string[]): string {
+  return execFileSync('git', args, {
+    cwd: repository,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+}
+
 function sourcesAt(commit: string): SourceFile[] {
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: repository, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   try {
     git('cat-file', '-e', `${commit}^{commit}`);
   } catch {
@@ -42,6 +51,19 @@ function sourcesAt(commit: string): SourceFile[] {
     .split('\n')
     .filter((path) => path.endsWith('.ts'))
     .map((path) => ({ path, text: git('show', `${commit}:${path}`) }));
+}
+
+/** The files under the headings of the page: from the handler to the row, and all. */
+function filesRun(commit: string | undefined): { toRow: number; all: number } | undefined {
+  let page: string;
+  try {
+    page =
+      commit === undefined ? readFileSync(join(repository, walk), 'utf8') : git('show', `${commit}:${walk}`);
+  } catch {
+    return undefined;
+  }
+  const [all = 0, toRow = 0] = [page, page.split('## ')[1]].map((text) => text?.match(/^- `src\//gm)?.length);
+  return { toRow, all };
 }
 
 function importsOf({ path, nodes }: Parsed): string[] {
@@ -116,8 +138,12 @@ const statements = files.flatMap(statementsIn);
 const lines = files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
 const longest = files.flatMap(functionsIn).sort((one, other) => other.lines - one.lines);
 
-console.log(`on the way      ${filesFrom([endpoint, job, ...series], files, /^src\/webhooks\//)} files
-handler to row  ${filesFrom([endpoint, ...series], files, isBeforeHandler)} files
+const run = filesRun(options.at);
+const reached = filesFrom([endpoint, job, ...series], files, /^src\/webhooks\//);
+const reachedToRow = filesFrom([endpoint, ...series], files, isBeforeHandler);
+
+console.log(`on the way      ${run?.all ?? '–'} files run, ${reached} reached by imports
+handler to row  ${run?.toRow ?? '–'} files run, ${reachedToRow} reached by imports
 put together    ${statements.filter(Boolean).length} of ${statements.length} statements
 lines           ${lines} in ${files.length} files
 same six lines  ${pairsOfSamePlaces(files)} pairs of places

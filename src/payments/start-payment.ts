@@ -84,7 +84,7 @@ export async function startPayment(
   const shop = await merchants.trading(payable.invoice);
   if (!shop.ok) return shop;
   const { redirectUrl } = params.payer.sessionInfo ?? {};
-  if (!mayReturn(redirectUrl, shop.value.origins, [deps.publicUrl()]))
+  if (redirectUrl !== undefined && !mayReturn(redirectUrl, shop.value.origins, [deps.publicUrl()]))
     return unlistedReturn(`${wish.where ?? ''}payer.`);
   const mayStart = requirePayable(payable.invoice, wish, now);
   if (!mayStart.ok) return withSince(db, mayStart, payable.invoice.id);
@@ -140,7 +140,8 @@ async function storePayment(
   const routed = { ...command, terminal: terminal.value };
   const flow = await flowWithDays(invoice, routed, selected.value, deps.banks);
   const { partyId } = invoice;
-  const authenticated = await kept(deps.cards, db, wish.params.authenticated, { partyId, payer });
+  const { authenticated: given } = wish.params;
+  const authenticated = given && (await kept(deps.cards, db, given, { partyId, payer }));
   const started = startedBy({ ...routed, ...defined({ authenticated }), flow, payer }, invoice, now);
   const stored = await storeNewPayment(db, started, {
     invoiceVersion,

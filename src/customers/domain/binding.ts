@@ -10,7 +10,7 @@ import {
 import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { BankWords } from '../../acquiring/domain/bank-words.ts';
-import { sendUntil } from '../../acquiring/domain/routing/send-until.ts';
+import { sendUntil } from '../../acquiring/authorisation/domain/authorisation.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { ClientInfo } from '../../cards/domain/payment-resource.ts';
 import type { Instant } from '../../clock.ts';

@@ -39,10 +39,10 @@ export async function requireUsable(
 export async function kept(
   cards: Pick<Cards, 'keepAuthentication'>,
   db: Database,
-  authenticated: AuthenticatedParams | undefined,
+  authenticated: AuthenticatedParams,
   { partyId, payer }: Pick<PaymentTerms, 'partyId' | 'payer'>,
 ): Promise<PaymentTerms['authenticated']> {
-  const said = authenticated && saidBy(authenticated);
+  const said = saidBy(authenticated);
   if (!said) return undefined;
   const keptAs = await cards.keepAuthentication(db, partyId, payer.token, authenticated.value);
   return { ...said, keptAs };

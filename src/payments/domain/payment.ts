@@ -11,7 +11,7 @@ import type { PaymentFailure } from '../../acquiring/authorisation/domain/paymen
 import type { BankWords } from '../../acquiring/domain/bank-words.ts';
 import type { Exemption } from '../../acquiring/domain/authentication.ts';
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
-import { sendUntil } from '../../acquiring/domain/routing/send-until.ts';
+import { sendUntil } from '../../acquiring/authorisation/domain/authorisation.ts';
 import type { Instant } from '../../clock.ts';
 import type { Fees } from '../../platform/ledger/domain/fee.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';

@@ -69,24 +69,38 @@ const receiver = '/demo/notices';
 
 type Webhook = WebhookKeys & { readonly id: string; readonly url: string; readonly scope: { topic: string } };
 
-export function addDemoShop(
-  app: FastifyInstance,
-  shop: {
-    readonly apiKey: () => string | undefined;
-    readonly shopId: string;
-    /** The address at which the service reaches the shop. */
-    readonly url: () => string;
-    readonly nowMs: () => number;
-  },
-): void {
+type Shop = {
+  readonly apiKey: () => string | undefined;
+  readonly shopId: string;
+  /** The address at which the service reaches the shop. */
+  readonly url: () => string;
+  readonly nowMs: () => number;
+};
+type Api = ReturnType<typeof openDemoApi>;
+/** What the shop hears of its own orders and customers. */
+type Hearings = { readonly orders: Hearing; readonly savers: Hearing; readonly buyers: Hearing };
+
+export function addDemoShop(app: FastifyInstance, shop: Shop): void {
   const orders = new Hearing(maxRemembered);
   const savers = new Hearing(maxRemembered);
   const buyers = new Hearing(maxRemembered);
+  const hearings = { orders, savers, buyers };
+  const api = openDemoApi(app, shop.apiKey);
+  addReceiver(app, shop, openSubscribing(shop, api), hearings);
+  const sales = openSales(shop, api, orders);
+  addOrders(app, shop, { ...api, ...sales }, hearings);
+  addLaterCharges(app, api, sales, hearings);
+  addDemoSubscriptions(app, { shopId: shop.shopId, api, buyers });
+  addDemoMailbox(app, { orders, buyers, ask: (path) => api.ask('GET', path) });
+  addNotices(app, hearings);
+}
+
+type Subscribing = ReturnType<typeof openSubscribing>;
+
+function openSubscribing(shop: Shop, { ask }: Api) {
   /** The keys that verify a topic's webhook events, once the webhook exists. */
   const keys = new Map<string, WebhookKeys>();
   let subscribing: Promise<Exchange[]> | undefined;
-  const api = openDemoApi(app, shop.apiKey);
-  const { ask, nowMs, aMonthPasses } = api;
 
   /** Creates the missing webhooks and returns the requests. Webhooks of an earlier address are deleted. */
   const subscribe = () => (subscribing ??= askToBeTold().finally(() => (subscribing = undefined)));
@@ -114,7 +128,12 @@ export function addDemoShop(
     }
     return asked;
   }
+  return { keys, subscribe };
+}
 
+type Sales = ReturnType<typeof openSales>;
+
+function openSales(shop: Shop, { ask, nowMs }: Api, orders: Hearing) {
   async function makeInvoice(offer: Offer, order: string): Promise<Exchange> {
     const exchange = await ask('POST', invoices, {
       shopID: shop.shopId,
@@ -134,7 +153,16 @@ export function addDemoShop(
     const flow = { type: 'PaymentFlowInstant' };
     return [made, await ask('POST', `${invoices}/${invoiceOf(made)}/payments`, { flow, payer })];
   }
+  return { makeInvoice, charge };
+}
 
+/** Orders that a payer pays, and customers who save a card. */
+function addOrders(
+  app: FastifyInstance,
+  { shopId }: Shop,
+  { ask, makeInvoice }: Api & Sales,
+  { savers, orders }: Hearings,
+): void {
   app.post<{ Params: { kind: string } }>('/demo/orders/:kind', async (request, reply) => {
     const { kind } = request.params;
     const offer = Object.hasOwn(offers, kind) ? offers[kind] : undefined;
@@ -146,13 +174,33 @@ export function addDemoShop(
   app.post('/demo/customers', async (request, reply) => {
     request.operation = 'demo';
     const exchange = await ask('POST', customers, {
-      shopID: shop.shopId,
+      shopID: shopId,
       contactInfo: { email: 'payer@example.com' },
     });
     if (exchange.status === 201) savers.attend((exchange.answer as { customer: { id: string } }).customer.id);
     return reply.send(exchange);
   });
 
+  app.post<{ Params: { id: string; payment: string; verb: string } }>(
+    '/demo/orders/:id/payments/:payment/:verb',
+    async (request, reply) => {
+      const { id, payment, verb } = request.params;
+      const isKnown = orders.knows(id) && isPaymentId(payment) && ['capture', 'cancel'].includes(verb);
+      if (!isKnown) return notFound(request, reply);
+      request.operation = 'demo';
+      return reply.send(
+        await ask('POST', `${invoices}/${id}/payments/${payment}/${verb}`, { reason: 'demo' }),
+      );
+    },
+  );
+}
+
+function addReceiver(
+  app: FastifyInstance,
+  shop: Shop,
+  { keys, subscribe }: Subscribing,
+  { orders, savers, buyers }: Hearings,
+): void {
   app.post('/demo/webhooks', async (request, reply) => {
     request.operation = 'demo';
     return reply.send(await subscribe());
@@ -175,10 +223,9 @@ export function addDemoShop(
     for (const hearing of [orders, savers, buyers]) hearing.keep(`${receiver}/${topic}`, delivered);
     return reply.code(204).send();
   });
+}
 
-  addDemoSubscriptions(app, { shopId: shop.shopId, api, buyers });
-  addDemoMailbox(app, { orders, buyers, ask: (path) => ask('GET', path) });
-
+function addNotices(app: FastifyInstance, { orders, savers, buyers }: Hearings): void {
   for (const [name, hearing] of [
     ['orders', orders],
     ['customers', savers],
@@ -195,7 +242,15 @@ export function addDemoShop(
       },
     );
   }
+}
 
+/** Charges without the payer present. */
+function addLaterCharges(
+  app: FastifyInstance,
+  { aMonthPasses }: Api,
+  { charge }: Sales,
+  { orders, savers }: Hearings,
+): void {
   app.post<{ Params: { id: string } }>('/demo/customers/:id/charges', async (request, reply) => {
     const { id } = request.params;
     if (!savers.knows(id)) return notFound(request, reply);
@@ -217,19 +272,6 @@ export function addDemoShop(
       const passed = await aMonthPasses();
       if (passed.status !== 200) return reply.send([passed]);
       return reply.send([passed, ...(await charge(nextMonth, payer))]);
-    },
-  );
-
-  app.post<{ Params: { id: string; payment: string; verb: string } }>(
-    '/demo/orders/:id/payments/:payment/:verb',
-    async (request, reply) => {
-      const { id, payment, verb } = request.params;
-      const isKnown = orders.knows(id) && isPaymentId(payment) && ['capture', 'cancel'].includes(verb);
-      if (!isKnown) return notFound(request, reply);
-      request.operation = 'demo';
-      return reply.send(
-        await ask('POST', `${invoices}/${id}/payments/${payment}/${verb}`, { reason: 'demo' }),
-      );
     },
   );
 }

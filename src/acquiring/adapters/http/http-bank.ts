@@ -18,7 +18,7 @@ import { missingAbility } from '../../domain/missing-ability.ts';
 import { openCircuit, type Circuit } from './flow/circuit.ts';
 import { openPace, partOf, type Rank } from './flow/pace.ts';
 import { openKnownAbilities } from './known-abilities.ts';
-import { openLink, type Exchange, type Headers, type OpenLink } from './link.ts';
+import { openLink, type Exchange, type Headers, type Link, type OpenLink } from './link.ts';
 import { Callback } from './messages.ts';
 import { operationIdPattern } from './fields.ts';
 import { parseMessage } from './responses.ts';
@@ -115,139 +115,16 @@ const notAnId = {
 } as const;
 
 export function openHttpBank(options: HttpBankOptions): HttpBank {
-  const {
-    secret,
-    clock,
-    log,
-    detokeniseCard,
-    callbackUrl,
-    timeouts = usualTimeouts,
-    lastSaid,
-    onSaid,
-  } = options;
-  const url = bankAddress(options);
-  const base = url.pathname.replace(/\/$/, '');
-  const link = (options.openLink ?? openLink)(url.origin, timeouts.connectMs);
-  const nowMs = () => epochMsOf(clock.now());
-  const circuit = openCircuit(nowMs);
-  const plainPages = url.protocol === 'http:';
-
-  function exchangeOf({ path, ...request }: Omit<Request, 'asked'>): Promise<Exchange> {
-    const { method, body, answerMs, isTooLate } = request;
-    const target = base + path;
-    return link.ask({
-      ...defined({ isTooLate }),
-      method,
-      target,
-      headers: {
-        [versionHeader]: protocolVersion,
-        [signatureHeader]: sign(secret, { method, target, body }, Math.floor(nowMs() / 1000)),
-        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(method === 'GET' ? {} : { body }),
-      answerMs,
-    });
-  }
-
-  async function ask(request: Request, settle: Settle): Promise<BankResponse> {
-    const { asked } = request;
-    const exchange = await exchangeOf(request);
-    if (exchange.kind === 'nothing') {
-      const { written, why, isNonsense } = exchange;
-      settle('badly');
-      if (!written) return { outcome: 'notSent', why, noBytesSent: true };
-      return { outcome: 'unknown', why, ...(isNonsense ? {} : { isSilence: true }) };
-    }
-    const { status } = exchange;
-    const answer = readAnswer(asked, exchange);
-    // The bank's health reports refused signatures once for all requests.
-    const isReported = 'isUnauthorised' in answer;
-    if (!isReported && (status === 400 || status === 401 || status === 409)) {
-      // A retry does not help: an operator has to correct the settings or the program.
-      const complaint = complaintOf(exchange);
-      log.warn({ operationId: asked.operationId, status, complaint }, 'bank refused a request');
-    }
-    // A conflict concerns one operation, not the link.
-    const proves = answer.outcome !== 'unknown' && answer.outcome !== 'notSent';
-    settle(proves || status === 409 ? 'well' : 'badly');
-    // A gateway that gave up waiting for the bank.
-    return answer.outcome === 'unknown' && status === 504 ? { ...answer, isSilence: true } : answer;
-  }
-
-  async function returnCode(cards: readonly ClearCard[], { operationId }: BankOperation): Promise<void> {
-    try {
-      for (const card of cards) await card.returnCode?.();
-    } catch {
-      // The next attempt is sent without the code. The error is not logged: it may contain card data.
-      log.warn({ operationId }, 'unused security code could not be returned');
-    }
-  }
-
-  /** A bank of the first version has no such path, and may answer anything. */
-  async function lookUp(path: string, answerMs: number): Promise<Exchange> {
-    return exchangeOf({ method: 'GET', path, body: noBody, answerMs });
-  }
-
-  const known = openKnownAbilities({
-    bank: url.host,
-    nowMs,
-    log,
-    ask: () => lookUp('/abilities', abilitiesMs),
-    lastSaid,
-    onSaid,
-  });
+  const { url, link, nowMs, circuit } = partsOf(options);
+  const { log, timeouts = usualTimeouts, workers, lastSaid, onSaid } = options;
+  const askLink = signedLink(options, url, link, nowMs);
+  // A bank of the first version has no such path, and may answer anything.
+  const lookUp: LookUp = (path, answerMs) => askLink({ method: 'GET', path, body: noBody, answerMs });
+  const ask = () => lookUp('/abilities', abilitiesMs);
+  const known = openKnownAbilities({ bank: url.host, nowMs, log, ask, lastSaid, onSaid });
   const abilities = known.heard;
-  const pace = openPace({
-    nowMs,
-    limits: () => partOf(known.now({ asksAgain: false }) ?? {}, options.workers),
-  });
-
-  /** Asks about an operation that the bank may have. */
-  async function askAbout(
-    { operationId: id }: OperationName,
-    how: Pick<Request, 'method' | 'body'> & { readonly suffix: string },
-  ): Promise<BankResponse> {
-    if (!operationId.test(id)) return { outcome: 'unknown', why: notAnId.why };
-    const settle = circuit.admit();
-    if (!settle) return { outcome: 'unknown', why: 'the circuit to the bank is open' };
-    const asked = { operationId: id, as: 'inquire', payerPresent: true, plainPages } as const;
-    const { method, body, suffix } = how;
-    const path = pathOf({ operationId: id }) + suffix;
-    const answer = await ask({ method, path, body, asked, answerMs: timeouts.answerMs }, settle);
-    // An inquiry that was not sent says nothing about the operation.
-    return answer.outcome === 'notSent' ? { outcome: 'unknown', why: answer.why } : answer;
-  }
-
-  async function sendNow(operation: BankOperation): Promise<BankResponse> {
-    const settle = circuit.admit();
-    if (!settle) return circuitIsOpen;
-    let body: Buffer | undefined;
-    const revealed: ClearCard[] = [];
-    try {
-      const reveal = async (reference: CardReference) => {
-        const card = await detokeniseCard(reference);
-        revealed.push(card);
-        return card;
-      };
-      const message = await messageOf(operation, reveal, callbackUrl);
-      body = Buffer.from(JSON.stringify(message));
-    } catch {
-      // The error is not passed on: it may contain card data.
-      settle('not at all');
-      return { outcome: 'notSent', why: 'the card could not be read', notBuilt: true };
-    }
-    const { payerPresent, answerMs } = manner(operation, timeouts);
-    const asked = { operationId: operation.operationId, as: operation.kind, payerPresent, plainPages };
-    const { notAfter } = operation;
-    const isTooLate = notAfter && (() => clock.now() >= notAfter);
-    const request = { method: 'PUT', path: pathOf(operation), body, asked, answerMs } as const;
-    const answer = await ask({ ...request, ...defined({ isTooLate }) }, settle);
-    // The strings it was built from cannot be erased; this copy can.
-    body.fill(0);
-    if (answer.outcome === 'notSent' && answer.noBytesSent) await returnCode(revealed, operation);
-    return answer;
-  }
-
+  const pace = openPace({ nowMs, limits: () => partOf(known.now({ asksAgain: false }) ?? {}, workers) });
+  const { sendNow, askAbout } = openRequests(options, askLink, circuit, url.protocol === 'http:');
   const inquire: Bank['inquire'] = (operation) =>
     askAbout(operation, { method: 'GET', body: noBody, suffix: '' });
 
@@ -263,49 +140,200 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       const leave = await pace.enter({ ...placeOf(operation), mayStill: stillMay });
       return 'againInMs' in leave ? { ...tooMany, ...leave } : sendNow(operation).finally(leave);
     },
-
     inquire,
-
     async resume(operation, returned) {
       if (!(await abilities()).takesReturns) return inquire(operation);
       const body = Buffer.from(JSON.stringify(returned));
       return askAbout(operation, { method: 'POST', body, suffix: '/return' });
     },
-
     abilities,
     knownAbilities: () => known.now(),
-
     async updates(after) {
-      if (!(await abilities()).hasUpdates)
-        return { updates: [], unreadable: [], last: after, hasMore: false };
-      const path = `/updates?after=${after}&limit=${updatesOfPage}`;
-      const exchange = await lookUp(path, timeouts.answerMs);
-      const isRead = exchange.kind === 'answer' && exchange.status === 200;
-      const read = isRead ? updatesOf(parseMessage(exchange.body), after) : undefined;
-      if (!read) throw new Error(`The updates of the bank at ${url.href} cannot be read.`);
-      return read;
+      const { hasUpdates } = await abilities();
+      return updatesAfter(after, url, (path) => hasUpdates && lookUp(path, timeouts.answerMs));
     },
-
-    verifyCallback(headers, rawBody) {
-      if (callbackUrl === undefined) return undefined;
-      const { pathname, search } = new URL(callbackUrl);
-      const message = { method: 'POST', target: pathname + search, body: rawBody };
-      const signature = headers[signatureHeader];
-      if (typeof signature !== 'string') return undefined;
-      if (!isSigned(secret, message, signature, Math.floor(nowMs() / 1000))) return undefined;
-      const content = parseMessage(rawBody);
-      return callback.Check(content) ? content.operationId : undefined;
-    },
-
+    verifyCallback: (headers, rawBody) => operationOfCallback(options, nowMs, headers, rawBody),
     waiting: pace.waiting,
     stopWaiting: pace.stop,
-
     async stop() {
       pace.stop();
       await known.stop();
       await link.stop();
     },
   };
+}
+
+function partsOf(options: HttpBankOptions) {
+  const url = bankAddress(options);
+  const { connectMs } = options.timeouts ?? usualTimeouts;
+  const nowMs = () => epochMsOf(options.clock.now());
+  return {
+    url,
+    link: (options.openLink ?? openLink)(url.origin, connectMs),
+    nowMs,
+    circuit: openCircuit(nowMs),
+  };
+}
+
+type AskLink = (request: Omit<Request, 'asked'>) => Promise<Exchange>;
+type LookUp = (path: string, answerMs: number) => Promise<Exchange>;
+
+/** Every request is signed, with its time. */
+function signedLink({ secret }: HttpBankOptions, url: URL, link: Link, nowMs: () => number): AskLink {
+  const base = url.pathname.replace(/\/$/, '');
+  return ({ path, ...request }) => {
+    const { method, body, answerMs, isTooLate } = request;
+    const target = base + path;
+    return link.ask({
+      ...defined({ isTooLate }),
+      method,
+      target,
+      headers: {
+        [versionHeader]: protocolVersion,
+        [signatureHeader]: sign(secret, { method, target, body }, Math.floor(nowMs() / 1000)),
+        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(method === 'GET' ? {} : { body }),
+      answerMs,
+    });
+  };
+}
+
+/** Requests about an operation. What comes back, or nothing, says how the link is. */
+function openRequests(options: HttpBankOptions, askLink: AskLink, circuit: Circuit, plainPages: boolean) {
+  const { clock, log, timeouts = usualTimeouts } = options;
+
+  async function ask(request: Request, settle: Settle): Promise<BankResponse> {
+    const exchange = await askLink(request);
+    return exchange.kind === 'nothing' ? silenceOf(exchange, settle) : heard(request, exchange, settle, log);
+  }
+
+  return {
+    /** Asks about an operation that the bank may have. */
+    async askAbout(
+      { operationId: id }: OperationName,
+      { method, body, suffix }: Pick<Request, 'method' | 'body'> & { readonly suffix: string },
+    ): Promise<BankResponse> {
+      if (!operationId.test(id)) return { outcome: 'unknown', why: notAnId.why };
+      const settle = circuit.admit();
+      if (!settle) return { outcome: 'unknown', why: circuitIsOpen.why };
+      const asked = { operationId: id, as: 'inquire', payerPresent: true, plainPages } as const;
+      const path = pathOf({ operationId: id }) + suffix;
+      const answer = await ask({ method, path, body, asked, answerMs: timeouts.answerMs }, settle);
+      // An inquiry that was not sent says nothing about the operation.
+      return answer.outcome === 'notSent' ? { outcome: 'unknown', why: answer.why } : answer;
+    },
+
+    async sendNow(operation: BankOperation): Promise<BankResponse> {
+      const settle = circuit.admit();
+      if (!settle) return circuitIsOpen;
+      const message = await builtMessage(operation, options);
+      if (!message) {
+        settle('not at all');
+        return { outcome: 'notSent', why: 'the card could not be read', notBuilt: true };
+      }
+      const { body, revealed } = message;
+      const { payerPresent, answerMs } = manner(operation, timeouts);
+      const asked = { operationId: operation.operationId, as: operation.kind, payerPresent, plainPages };
+      const { notAfter } = operation;
+      const isTooLate = notAfter && (() => clock.now() >= notAfter);
+      const request = { method: 'PUT', path: pathOf(operation), body, asked, answerMs } as const;
+      const answer = await ask({ ...request, ...defined({ isTooLate }) }, settle);
+      // The strings it was built from cannot be erased; this copy can.
+      body.fill(0);
+      if (answer.outcome === 'notSent' && answer.noBytesSent) await returnCode(revealed, operation, log);
+      return answer;
+    },
+  };
+}
+
+function silenceOf(
+  { written, why, isNonsense }: Exchange & { kind: 'nothing' },
+  settle: Settle,
+): BankResponse {
+  settle('badly');
+  if (!written) return { outcome: 'notSent', why, noBytesSent: true };
+  return { outcome: 'unknown', why, ...(isNonsense ? {} : { isSilence: true }) };
+}
+
+function heard(
+  { asked }: Request,
+  exchange: Exchange & { kind: 'answer' },
+  settle: Settle,
+  log: HttpBankOptions['log'],
+): BankResponse {
+  const { status } = exchange;
+  const answer = readAnswer(asked, exchange);
+  // The bank's health reports refused signatures once for all requests.
+  const isReported = 'isUnauthorised' in answer;
+  if (!isReported && (status === 400 || status === 401 || status === 409)) {
+    // A retry does not help: an operator has to correct the settings or the program.
+    const complaint = complaintOf(exchange);
+    log.warn({ operationId: asked.operationId, status, complaint }, 'bank refused a request');
+  }
+  // A conflict concerns one operation, not the link.
+  const proves = answer.outcome !== 'unknown' && answer.outcome !== 'notSent';
+  settle(proves || status === 409 ? 'well' : 'badly');
+  // A gateway that gave up waiting for the bank.
+  return answer.outcome === 'unknown' && status === 504 ? { ...answer, isSilence: true } : answer;
+}
+
+/** With the cards in it. Undefined if one cannot be read: the error is not passed on, because it may contain card data. */
+async function builtMessage(
+  operation: BankOperation,
+  { detokeniseCard, callbackUrl }: HttpBankOptions,
+): Promise<{ readonly body: Buffer; readonly revealed: readonly ClearCard[] } | undefined> {
+  const revealed: ClearCard[] = [];
+  try {
+    const reveal = async (reference: CardReference) => {
+      const card = await detokeniseCard(reference);
+      revealed.push(card);
+      return card;
+    };
+    const message = await messageOf(operation, reveal, callbackUrl);
+    return { body: Buffer.from(JSON.stringify(message)), revealed };
+  } catch {
+    return undefined;
+  }
+}
+
+async function returnCode(
+  cards: readonly ClearCard[],
+  { operationId }: BankOperation,
+  log: HttpBankOptions['log'],
+): Promise<void> {
+  try {
+    for (const card of cards) await card.returnCode?.();
+  } catch {
+    // The next attempt is sent without the code. The error is not logged: it may contain card data.
+    log.warn({ operationId }, 'unused security code could not be returned');
+  }
+}
+
+/** None from a bank that has no updates, and is not asked. */
+async function updatesAfter(after: number, url: URL, ask: (path: string) => Promise<Exchange> | false) {
+  const exchange = await ask(`/updates?after=${after}&limit=${updatesOfPage}`);
+  if (!exchange) return { updates: [], unreadable: [], last: after, hasMore: false };
+  const isRead = exchange.kind === 'answer' && exchange.status === 200;
+  const read = isRead ? updatesOf(parseMessage(exchange.body), after) : undefined;
+  if (!read) throw new Error(`The updates of the bank at ${url.href} cannot be read.`);
+  return read;
+}
+
+function operationOfCallback(
+  { secret, callbackUrl }: HttpBankOptions,
+  nowMs: () => number,
+  headers: Headers,
+  rawBody: Buffer,
+): string | undefined {
+  if (callbackUrl === undefined) return undefined;
+  const { pathname, search } = new URL(callbackUrl);
+  const message = { method: 'POST', target: pathname + search, body: rawBody };
+  const signature = headers[signatureHeader];
+  if (typeof signature !== 'string') return undefined;
+  if (!isSigned(secret, message, signature, Math.floor(nowMs() / 1000))) return undefined;
+  const content = parseMessage(rawBody);
+  return callback.Check(content) ? content.operationId : undefined;
 }
 
 function pathOf({ operationId }: Pick<OperationName, 'operationId'>): string {

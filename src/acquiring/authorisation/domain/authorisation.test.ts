@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { laterBy, parseInstant } from '../../../clock.ts';
 import type { BankResponse } from '../../domain/bank-port.ts';
-import { interpretAuthorisation, notFinal, type Authorisation } from './authorisation.ts';
+import { interpretAuthorisation, notFinal, sendUntil, type Authorisation } from './authorisation.ts';
 
 const now = parseInstant('2026-01-19T10:00:00Z')!;
 const minute = 60_000;
@@ -95,4 +95,13 @@ test('a response that is not final is asked for again, or is unknown with its re
   expect(notFinal({ outcome: 'notSent', why: 'closed' }, now)).toEqual({ unknown: 'closed' });
   expect(notFinal(declined, now)).toEqual({ unknown: 'the bank declined with code 51' });
   expect(notFinal(notFound, now)).toEqual({ unknown: 'the bank returned notFound' });
+});
+
+describe('an authorisation is sent until', () => {
+  const after = (minutes: number) => laterBy(now, minutes * minute);
+  test.each([
+    ['three minutes after the payer acted', { payerActedAt: now, deadline: after(30) }, after(3)],
+    ['a deadline that comes first', { payerActedAt: now, deadline: after(1) }, after(1)],
+    ['the deadline, without a payer', { deadline: after(30) }, after(30)],
+  ])('%s', (_, charge, until) => expect(sendUntil(charge)).toBe(until));
 });

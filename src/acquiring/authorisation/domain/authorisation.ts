@@ -9,6 +9,9 @@ import { threeDsNotFinished, type PaymentFailure } from './payment-failure.ts';
 /** How long a payer has to complete a challenge. */
 const challengeMs = 10 * 60_000;
 
+/** A payer who has waited longer has left, and may be paying in another way. */
+const afterPayerActedMs = 3 * 60_000;
+
 export type Authorisation = {
   readonly state: { readonly name: 'authorising' } | Pick<Challenged, 'name' | 'until'>;
   /** Until when it may be sent. */
@@ -31,6 +34,19 @@ export type NotFinal =
   | { readonly again: Instant }
   /** An unknown outcome: the job is retried with growing delays, then stuck. */
   | { readonly unknown: string };
+
+/** Until when an authorisation is sent: without a payer, until the deadline. Then the bank is only asked, and the charge taken back. */
+export function sendUntil({
+  payerActedAt,
+  deadline,
+}: {
+  readonly payerActedAt?: Instant;
+  readonly deadline: Instant;
+}): Instant {
+  if (payerActedAt === undefined) return deadline;
+  const patience = laterBy(payerActedAt, afterPayerActedMs);
+  return patience < deadline ? patience : deadline;
+}
 
 export function interpretAuthorisation(
   authorisation: Authorisation,
