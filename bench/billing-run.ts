@@ -93,6 +93,8 @@ async function measure(): Promise<void> {
   await untilCharged(node);
   console.error(`${due} subscriptions are copied …`);
   await copy(warmUp, warmUp + due);
+  // Each check of the node would read the copies again: they are older than what it has checked.
+  await processes.mandate(node.database, ['ledger', 'check']);
 
   const floorRates = [await chargeFloor(floor, work)];
   const run = await charge(node);
