@@ -7,6 +7,7 @@ import {
   processorMs,
   processorsSoFar,
   spentSoFar,
+  writtenTables,
   type Cost,
 } from './harness/costs.ts';
 import { openLoop, percentile } from './harness/load.ts';
@@ -34,7 +35,7 @@ Measures how fast subscriptions that are due at one moment are charged, and prov
   --warm-up N        subscriptions that are charged before the measurement
   --workers N        processes of the node
   --kill             kill the node in between; another one continues
-  --statements N     print so many of the costliest statements, also those within functions
+  --statements N     print so many of the costliest statements, also those within functions, and the tables
   --profile FOLDER   where to write CPU profiles of the service
   --node-options …   NODE_OPTIONS of the service, if not those of deploy/mandate.service
 Example: npm run bench:billing -- --due 20000 --kill`,
@@ -135,6 +136,7 @@ async function charge(first: Contender): Promise<Run> {
   let serving = Promise.resolve(first);
   await makeDue(processes, first.database, due);
   await processes.query('postgres', 'select pg_stat_statements_reset()');
+  await processes.query(first.database, 'select pg_stat_reset()');
   const before = await spentSoFar(processes, first);
   const bankBefore = processorMs(processes.bankPid);
   const ownBefore = processorMs(process.pid);
@@ -153,10 +155,11 @@ async function charge(first: Contender): Promise<Run> {
   const seconds = (performance.now() - began) / 1_000;
   const bankMs = (processorMs(processes.bankPid) - bankBefore) / due;
   const harnessMs = (processorMs(process.pid) - ownBefore + looksMs) / due;
-  if (statements > 0)
-    console.log(
-      (await costliestStatements(processes, first.database, { done: due, limit: statements })).join('\n'),
-    );
+  if (statements > 0) {
+    const limit = { done: due, limit: statements };
+    const costliest = await costliestStatements(processes, first.database, limit);
+    console.log([...costliest, '', ...(await writtenTables(processes, first.database, due)), ''].join('\n'));
+  }
   const cost = options.kill ? undefined : await costSince(before, processes, first, due);
   return { seconds, cost, bankMs, harnessMs, payersMs };
 }

@@ -99,6 +99,29 @@ export async function costliestStatements(
   ];
 }
 
+/** How often rows were written, and how many updates changed no index, or moved their row to another page. */
+export async function writtenTables(processes: Processes, database: string, done: number): Promise<string[]> {
+  const each = (column: string) => `round(${column}::numeric / ${done}, 2)`;
+  const rows = await processes.query(
+    database,
+    `select relname as name, ${each('n_tup_ins')} as inserted, ${each('n_tup_upd')} as updated, ${each('n_tup_hot_upd')} as hot,
+       ${each('n_tup_newpage_upd')} as moved
+     from pg_stat_user_tables where n_tup_ins + n_tup_upd >= ${done} order by n_tup_ins + n_tup_upd desc`,
+  );
+  const cellsOf = ({ name = '', inserted = '', updated = '', hot = '', moved = '' }) => [
+    name,
+    inserted,
+    updated,
+    hot,
+    moved,
+  ];
+  return [
+    tableRow(['table', 'inserted', 'updated', 'HOT', 'to another page']),
+    tableRow(['---', '---:', '---:', '---:', '---:']),
+    ...rows.map((row) => tableRow(cellsOf(row))),
+  ];
+}
+
 /** Resident memory of a process in MB; `NaN` without /proc. */
 export function residentMb(pid: number): number {
   try {
