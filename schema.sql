@@ -1908,7 +1908,7 @@ create table series (
   card_stops integer default 0 not null,
   constraint series_pkey primary key (series_id),
   constraint series_status_check check (status = any (array['active'::text, 'stopped'::text, 'withdrawn'::text]))
-);
+) with (fillfactor=60);
 create index series_due on series using btree (wake_at) where wake_at is not null;
 create index series_of_card on series using btree (card_key) where status = 'active'::text;
 create index series_stuck on series using btree (stuck_at) where stuck_at is not null;

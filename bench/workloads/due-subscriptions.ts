@@ -40,10 +40,11 @@ export async function recordSubscription(processes: Processes, node: Contender):
         `select row_to_json(one) as row from ${table} as one where ${key} = any($1) order by 1::text`,
         [keys],
       );
-      // What a job would do of them is not measured.
+      // What a job would do of them is not measured. That of a series is months away, and a charge leaves its time as it is.
+      const hasJob = (row: object) => 'wake_at' in row && table !== 'series';
       rows.set(
         table,
-        found.rows.map(({ row }) => ('wake_at' in row ? { ...row, wake_at: null } : row)),
+        found.rows.map(({ row }) => (hasJob(row) ? { ...row, wake_at: null } : row)),
       );
     }
     // Its own trial is not measured.
