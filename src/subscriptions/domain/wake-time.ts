@@ -17,8 +17,8 @@ export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | 
 }
 
 /**
- * After these facts. While charging is stopped, new cards are passed over, so the job looks for them when that ends. The lease of the
- * job that begins a charge stays: most end within it, and then their row is due without another write.
+ * While charging is stopped, new cards are passed over, so the job looks for them when that ends. The lease of the job that begins a
+ * charge stays: most end within it, and their row is due soon without another write.
  */
 export function wakeTimeAfter(
   facts: readonly SubscriptionFact[],

@@ -239,8 +239,8 @@ const rest = statement({
 });
 
 /**
- * A row that is due earlier, or waits for nothing, stays as it is. Otherwise the node that wakes it has claimed it, or runs its job
- * without: a row that no job holds and that is due within a lease needs no claim.
+ * A row that is due earlier, or waits for nothing, stays as it is. Otherwise the node that wakes it runs its job: with a claim, unless
+ * no job holds the row and it is due within a lease.
  */
 const wake = writeStatement({
   name: 'wake_subscription',

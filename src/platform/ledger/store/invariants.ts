@@ -22,8 +22,8 @@ export type Invariant = {
 const eventMargin = `interval '10 minutes'`;
 
 /**
- * `cases` has one row per case, with a column `holds`. It may use `since` and `touched` (aggregates with transfers). With a kind of
- * aggregate it may use `changed`: the touched and those of the kind with any event, which finds missing transfers.
+ * `cases` has one row per case, with a column `holds`, and may use `since` and `touched` (aggregates with transfers). With a kind it may
+ * use `changed`: also the aggregates of that kind with any event, which finds missing transfers.
  */
 export function invariant(id: string, says: string, cases: string, kind?: 'invoice' | 'customer'): Invariant {
   const changed = `changed as (
