@@ -16,20 +16,21 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Calls `at` with the name of each statement after it has run outside a transaction. */
-function nodeWatched(at: (name: string) => Promise<void> | void): Promise<Node> {
+type Run = CustomerWorld['service']['database']['run'];
+
+/** A node that runs its statements outside transactions so. */
+function nodeThatRuns(wrapped: (run: Run) => Run): Promise<Node> {
   const { database } = world.service;
-  const run: typeof database.run = async (statement, parameters) => {
-    const rows = await database.run(statement, parameters);
-    await at(statement.name);
-    return rows;
-  };
-  return startNode({ ...world.service, database: { ...database, run } });
+  return startNode({ ...world.service, database: { ...database, run: wrapped(database.run) } });
 }
 
 /** Whose job has read the subscription before the other one's writes. */
 function nodeThatMeets(meet: () => Promise<void>): Promise<Node> {
-  return nodeWatched((name) => (name === 'read_subscription' ? meet() : undefined));
+  return nodeThatRuns((run) => async (statement, parameters) => {
+    const rows = await run(statement, parameters);
+    if (statement.name === 'read_subscription') await meet();
+    return rows;
+  });
 }
 
 async function declinedSubscription() {
@@ -114,8 +115,9 @@ test('a node that dies as a payment ends leaves the subscription due within a mi
   const nextTry = async () => (await subscriptions.get(merchant, id)).openPeriods[0].nextTryAt;
   const before = await nextTry();
   clock.advance(Date.parse(before) - Date.parse(clock.now()) + 1);
-  const node = await nodeWatched((name) => {
-    if (name === 'wake_subscription') throw new Error('the node died');
+  const node = await nodeThatRuns((run) => async (statement, parameters) => {
+    if (statement.name === 'wake_subscription') throw new Error('the node died');
+    return run(statement, parameters);
   });
   node.jobs.run('subscription', [id], clock.now());
   await node.jobs.whenIdle();
