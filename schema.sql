@@ -775,14 +775,21 @@ begin
     select * from json_to_recordset(changes) as one (asker int, "mayWait" boolean, subscription_id text, at timestamptz,
       leased_until timestamptz)
     order by subscription_id collate "C"
+  ), standing as materialized (
+    select asker from change cross join lateral (
+      select wake_at from subscription where subscription_id = change.subscription_id and attempts = 0 offset 0
+    ) as found
+    where found.wake_at > at and found.wake_at <= leased_until
+  ), claimable as materialized (
+    select * from change where asker not in (select asker from standing)
   ), locked as materialized (
-    select change.*, found.wake_at from change cross join lateral (
-      select wake_at from subscription where subscription_id = change.subscription_id for no key update skip locked
+    select claimable.*, found.wake_at from claimable cross join lateral (
+      select wake_at from subscription where subscription_id = claimable.subscription_id for no key update skip locked
     ) as found
     where not coalesce("mayWait", false)
     union all
-    select change.*, found.wake_at from change cross join lateral (
-      select wake_at from subscription where subscription_id = change.subscription_id for no key update
+    select claimable.*, found.wake_at from claimable cross join lateral (
+      select wake_at from subscription where subscription_id = claimable.subscription_id for no key update
     ) as found
     where "mayWait"
   ), claimed as (
@@ -790,6 +797,8 @@ begin
     from locked where subscription.subscription_id = any (array[locked.subscription_id]) and locked.wake_at > locked.at
     returning locked.asker
   )
+  select asker, true from standing
+  union all
   select asker, asker in (select asker from claimed) from locked;
 end $$;
 
@@ -1899,7 +1908,7 @@ create table series (
   card_stops integer default 0 not null,
   constraint series_pkey primary key (series_id),
   constraint series_status_check check (status = any (array['active'::text, 'stopped'::text, 'withdrawn'::text]))
-);
+) with (fillfactor=60);
 create index series_due on series using btree (wake_at) where wake_at is not null;
 create index series_of_card on series using btree (card_key) where status = 'active'::text;
 create index series_stuck on series using btree (stuck_at) where stuck_at is not null;

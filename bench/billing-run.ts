@@ -1,14 +1,23 @@
 // npm run bench:billing: measures subscriptions that all fall due at one moment, and proves that each was charged once.
 // The floor of npm run bench charges before and after them, so their ratio counts.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { costSince, processorMs, spentSoFar, type Cost } from './harness/costs.ts';
+import {
+  costliestStatements,
+  costSince,
+  processorMs,
+  processorsSoFar,
+  spentSoFar,
+  writtenTables,
+  type Cost,
+} from './harness/costs.ts';
 import { openLoop, percentile } from './harness/load.ts';
 import { startProcesses, type Contender } from './harness/processes.ts';
 import { heading, keepLatest, machine, tableRow } from './harness/report.ts';
 import { measureRound, receiptsWritten } from './harness/round.ts';
 import {
+  areUncharged,
   copySubscriptions,
-  countUncharged,
+  countBegun,
   makeDue,
   recordSubscription,
   wrongCharges,
@@ -17,7 +26,7 @@ import { openApi, scenarioNamed, sellOnce, type Api } from './workloads/scenario
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
-  `npm run bench:billing -- [--due 5000] [--bank-latency 20] [--payers 2] [--floor-seconds 5] [--warm-up 1500] [--workers 1] [--kill] [--node-options '…']
+  `npm run bench:billing -- [--due 5000] [--bank-latency 20] [--payers 2] [--floor-seconds 5] [--warm-up 1500] [--workers 1] [--kill] [--statements 0] [--node-options '…']
 Measures how fast subscriptions that are due at one moment are charged, and proves that each was charged exactly once.
   --due N            subscriptions that fall due; 100000 for a full run
   --bank-latency N   milliseconds that the bank takes
@@ -26,6 +35,7 @@ Measures how fast subscriptions that are due at one moment are charged, and prov
   --warm-up N        subscriptions that are charged before the measurement
   --workers N        processes of the node
   --kill             kill the node in between; another one continues
+  --statements N     print so many of the costliest statements, also those within functions, and the tables
   --profile FOLDER   where to write CPU profiles of the service
   --node-options …   NODE_OPTIONS of the service, if not those of deploy/mandate.service
 Example: npm run bench:billing -- --due 20000 --kill`,
@@ -37,6 +47,7 @@ Example: npm run bench:billing -- --due 20000 --kill`,
     'warm-up': { type: 'string', default: '1500' },
     workers: { type: 'string', default: '1' },
     kill: { type: 'boolean', default: false },
+    statements: { type: 'string', default: '0' },
     profile: { type: 'string' },
     'node-options': { type: 'string', default: '--max-semi-space-size=32' },
   },
@@ -47,12 +58,19 @@ const payers = wholeNumber('--payers', options.payers, 0);
 const floorMs = 1_000 * wholeNumber('--floor-seconds', options['floor-seconds']);
 const warmUp = wholeNumber('--warm-up', options['warm-up'], 0);
 const workers = wholeNumber('--workers', options.workers);
+const statements = wholeNumber('--statements', options.statements, 0);
 const floorClients = 16;
 const lookEveryMs = 250;
 const progressEveryMs = 5_000;
+/** Log of each charge that is kept, with full pages: costs are counted in it. */
+const keptLogKb = 100;
 
 const processes = await startProcesses({
   bankOfFloor: true,
+  settings: {
+    wal_keep_size: `${Math.ceil((due * keptLogKb) / 1_024)}MB`,
+    ...(statements > 0 ? { 'pg_stat_statements.track': 'all' } : {}),
+  },
   settingsOfNodes: { WORKERS: String(workers), NODE_OPTIONS: options['node-options'] },
   ...(options.profile ? { profileInto: options.profile } : {}),
 });
@@ -72,10 +90,12 @@ async function measure(): Promise<void> {
   await order({ kind: 'latency', curve: { shape: 'fixed', ms: bankLatencyMs } });
   console.error(`${warmUp} subscriptions to warm up …`);
   await copy(0, warmUp);
-  await makeDue(processes, node.database);
-  await untilCharged(node, 0, () => {});
+  await makeDue(processes, node.database, warmUp);
+  await untilCharged(node);
   console.error(`${due} subscriptions are copied …`);
   await copy(warmUp, warmUp + due);
+  // Each check of the node would read the copies again: they are older than what it has checked.
+  await processes.mandate(node.database, ['ledger', 'check']);
 
   const floorRates = [await chargeFloor(floor, work)];
   const run = await charge(node);
@@ -107,19 +127,24 @@ type Run = {
   readonly cost: Cost | undefined;
   /** Processor time of the simulated bank for each charge. */
   readonly bankMs: number;
+  /** The same of this measurement: its payers, and its looks at the database, which are also part of what PostgreSQL takes. */
+  readonly harnessMs: number;
   readonly payersMs: readonly number[];
 };
 
 async function charge(first: Contender): Promise<Run> {
   let serving = Promise.resolve(first);
+  await makeDue(processes, first.database, due);
+  await processes.query('postgres', 'select pg_stat_statements_reset()');
+  await processes.query(first.database, 'select pg_stat_reset()');
   const before = await spentSoFar(processes, first);
   const bankBefore = processorMs(processes.bankPid);
+  const ownBefore = processorMs(process.pid);
   const began = performance.now();
-  await makeDue(processes, first.database);
   const present = payersPresent(() => serving);
   let isKilled = false;
-  await untilCharged(first, due, (left) => {
-    if (!options.kill || isKilled || left >= due / 2) return;
+  const looksMs = await untilCharged(first, (begun) => {
+    if (!options.kill || isKilled || begun < due / 2) return;
     isKilled = true;
     serving = replace(first);
   });
@@ -128,9 +153,15 @@ async function charge(first: Contender): Promise<Run> {
   const payersMs = await present.stop();
   await receiptsWritten(processes, first.database);
   const seconds = (performance.now() - began) / 1_000;
-  const cost = options.kill ? undefined : await costSince(before, processes, first, due);
   const bankMs = (processorMs(processes.bankPid) - bankBefore) / due;
-  return { seconds, cost, bankMs, payersMs };
+  const harnessMs = (processorMs(process.pid) - ownBefore + looksMs) / due;
+  if (statements > 0) {
+    const limit = { done: due, limit: statements };
+    const costliest = await costliestStatements(processes, first.database, limit);
+    console.log([...costliest, '', ...(await writtenTables(processes, first.database, due)), ''].join('\n'));
+  }
+  const cost = options.kill ? undefined : await costSince(before, processes, first, due);
+  return { seconds, cost, bankMs, harnessMs, payersMs };
 }
 
 /** Another node starts, and the killed one's jobs wait for the end of their leases. */
@@ -140,22 +171,38 @@ async function replace(node: Contender): Promise<Contender> {
   return processes.node(node.database);
 }
 
-async function untilCharged(
-  { database }: Contender,
-  of: number,
-  onLook: (left: number) => void,
-): Promise<void> {
-  let shownMs = performance.now();
-  for (;;) {
-    const left = await countUncharged(processes, database);
-    onLook(left);
-    if (left === 0) return;
-    if (of > 0 && performance.now() - shownMs > progressEveryMs) {
-      console.error(`${of - left} of ${of} are charged`);
-      shownMs = performance.now();
+/** Returns the processor time that looking takes PostgreSQL, in milliseconds. */
+function untilCharged(node: Contender, onLook: (begun: number) => void = () => {}): Promise<number> {
+  return processes.withClient(node.database, async (client) => {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const begunBefore = await countBegun(client);
+    const soFar = (begun: number) => ({
+      begun,
+      atMs: performance.now(),
+      ...processorsSoFar(processes, node),
+    });
+    let shown = soFar(0);
+    while (await areUncharged(client)) {
+      const begun = (await countBegun(client)) - begunBefore;
+      onLook(begun);
+      if (performance.now() - shown.atMs >= progressEveryMs) {
+        const now = soFar(begun);
+        console.error(progressOf(shown, now));
+        shown = now;
+      }
+      await sleep(lookEveryMs);
     }
-    await sleep(lookEveryMs);
-  }
+    return processorMs(rows[0]?.pid ?? 0);
+  });
+}
+
+type Progress = ReturnType<typeof processorsSoFar> & { readonly begun: number; readonly atMs: number };
+
+function progressOf(before: Progress, now: Progress): string {
+  const begun = now.begun - before.begun;
+  const rate = (begun / (now.atMs - before.atMs)) * 1_000;
+  const each = (name: 'ownMs' | 'databaseMs') => ((now[name] - before[name]) / begun).toFixed(2);
+  return `${now.begun} are begun, ${rate.toFixed(0)} a second: Node ${each('ownMs')} ms, PostgreSQL ${each('databaseMs')} ms`;
 }
 
 /** Payments at a fixed rate until they are stopped. A payer whose node is killed pays at the next one: that counts as one payment. */
@@ -199,7 +246,7 @@ async function order(fault: object): Promise<void> {
   }
 }
 
-function report({ seconds, cost, bankMs, payersMs }: Run, floorRates: readonly number[]): void {
+function report({ seconds, cost, bankMs, harnessMs, payersMs }: Run, floorRates: readonly number[]): void {
   const rate = due / seconds;
   const floorRate = floorRates.reduce((sum, one) => sum + one, 0) / floorRates.length;
   const kills = options.kill ? ', a node killed in between' : '';
@@ -210,6 +257,7 @@ function report({ seconds, cost, bankMs, payersMs }: Run, floorRates: readonly n
     workers > 1 ? '–' : number(cost?.ownMs, 2),
     number(cost?.databaseMs, 2),
     bankMs.toFixed(2),
+    harnessMs.toFixed(2),
     number(cost?.statements, 2),
     number(cost?.writingTransactions, 2),
     number(cost?.rowsWritten, 1),
@@ -227,6 +275,7 @@ function report({ seconds, cost, bankMs, payersMs }: Run, floorRates: readonly n
       'Node ms',
       'PostgreSQL ms',
       'bank ms',
+      'measurement ms',
       'statements',
       'transactions',
       'rows',

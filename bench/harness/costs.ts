@@ -2,6 +2,7 @@
 // A reader of the report can see from it that floor and service do the same durable writes.
 import { readFileSync } from 'node:fs';
 import type { Contender, Processes } from './processes.ts';
+import { tableRow } from './report.ts';
 
 /** The cost of one piece of work. */
 export type Cost = {
@@ -23,16 +24,26 @@ type Spent = {
 
 const msPerTick = 10;
 
-export async function spentSoFar(processes: Processes, { pid, database }: Contender): Promise<Spent> {
+/** Processor time of a contender and of PostgreSQL until now. */
+export function processorsSoFar(
+  processes: Processes,
+  { pid }: Contender,
+): Pick<Spent, 'ownMs' | 'databaseMs'> {
+  return {
+    ownMs: processorMs(pid),
+    databaseMs: processes.postgresPids().reduce((sum, one) => sum + ticksOf(one), 0) * msPerTick,
+  };
+}
+
+export async function spentSoFar(processes: Processes, one: Contender): Promise<Spent> {
   // Begin and commit count as well: each is a round trip.
   const [row] = await processes.query(
     'postgres',
     `select coalesce(sum(calls), 0)::text as calls, pg_current_wal_lsn()::text as lsn
-     from pg_stat_statements join pg_database on oid = dbid where datname = '${database}'`,
+     from pg_stat_statements join pg_database on oid = dbid where datname = '${one.database}' and toplevel`,
   );
   return {
-    ownMs: processorMs(pid),
-    databaseMs: processes.postgresPids().reduce((sum, one) => sum + ticksOf(one), 0) * msPerTick,
+    ...processorsSoFar(processes, one),
     statements: Number(row?.['calls']),
     lsn: row?.['lsn'] ?? '0/0',
   };
@@ -65,6 +76,50 @@ export async function costSince(
     rowsWritten: each(wal?.['rows']),
     walBytes: each(wal?.['bytes']),
   };
+}
+
+/** The statements that took most since PostgreSQL's counters began, as a table for each of the `done` pieces of work. */
+export async function costliestStatements(
+  processes: Processes,
+  database: string,
+  { done, limit }: { readonly done: number; readonly limit: number },
+): Promise<string[]> {
+  const rows = await processes.query(
+    'postgres',
+    `select round((total_exec_time * 1000 / ${done})::numeric, 1) as us, calls, rows, round(wal_bytes / ${done}) as log,
+       case when toplevel then '' else '… ' end || left(regexp_replace(query, '\\s+', ' ', 'g'), 100) as text
+     from pg_stat_statements join pg_database on oid = dbid where datname = '${database}'
+     order by total_exec_time desc limit ${limit}`,
+  );
+  const cellsOf = ({ us = '', calls = '', rows = '', log = '', text = '' }) => [us, calls, rows, log, text];
+  return [
+    tableRow(['elapsed µs', 'calls', 'rows', 'log bytes', 'statement']),
+    tableRow(['---:', '---:', '---:', '---:', '---']),
+    ...rows.map((row) => tableRow(cellsOf(row))),
+  ];
+}
+
+/** How often rows were written, and how many updates changed no index, or moved their row to another page. */
+export async function writtenTables(processes: Processes, database: string, done: number): Promise<string[]> {
+  const each = (column: string) => `round(${column}::numeric / ${done}, 2)`;
+  const rows = await processes.query(
+    database,
+    `select relname as name, ${each('n_tup_ins')} as inserted, ${each('n_tup_upd')} as updated, ${each('n_tup_hot_upd')} as hot,
+       ${each('n_tup_newpage_upd')} as moved
+     from pg_stat_user_tables where n_tup_ins + n_tup_upd >= ${done} order by n_tup_ins + n_tup_upd desc`,
+  );
+  const cellsOf = ({ name = '', inserted = '', updated = '', hot = '', moved = '' }) => [
+    name,
+    inserted,
+    updated,
+    hot,
+    moved,
+  ];
+  return [
+    tableRow(['table', 'inserted', 'updated', 'HOT', 'to another page']),
+    tableRow(['---', '---:', '---:', '---:', '---:']),
+    ...rows.map((row) => tableRow(cellsOf(row))),
+  ];
 }
 
 /** Resident memory of a process in MB; `NaN` without /proc. */

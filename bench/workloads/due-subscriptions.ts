@@ -1,5 +1,7 @@
 // Many subscriptions with a period to charge, made from one: the rows of a real one are copied with other IDs, three days older.
 // Afterwards, whether each was charged exactly once.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientBase } from 'pg';
 import type { Contender, Processes } from '../harness/processes.ts';
 import { openApi, readyCustomer, type Api } from './scenarios.ts';
 import { modelOf, replicateRows, type RecordedRows } from './replicated-rows.ts';
@@ -38,10 +40,11 @@ export async function recordSubscription(processes: Processes, node: Contender):
         `select row_to_json(one) as row from ${table} as one where ${key} = any($1) order by 1::text`,
         [keys],
       );
-      // What a job would do of them is not measured.
+      // What a job would do of them is not measured. That of a series is months away, and a charge leaves its time as it is.
+      const hasJob = (row: object) => 'wake_at' in row && table !== 'series';
       rows.set(
         table,
-        found.rows.map(({ row }) => ('wake_at' in row ? { ...row, wake_at: null } : row)),
+        found.rows.map(({ row }) => (hasJob(row) ? { ...row, wake_at: null } : row)),
       );
     }
     // Its own trial is not measured.
@@ -79,18 +82,38 @@ export async function copySubscriptions(
   await processes.query(database, 'vacuum (analyze)');
 }
 
-/** All of them, at once. */
-export async function makeDue(processes: Processes, database: string): Promise<void> {
-  await processes.query(database, 'update subscription set wake_at = now() where wake_at is null');
+/**
+ * All of them at one moment, which is waited for. Until then the table is vacuumed, as one is whose rows were written a month ago: no
+ * part of the load is measured.
+ */
+export async function makeDue(processes: Processes, database: string, many: number): Promise<void> {
+  const [row] = await processes.query(
+    database,
+    `with due as (select now() + interval '${5_000 + many / 2} ms' as at),
+       made as (update subscription set wake_at = at from due where wake_at is null)
+     select (extract(epoch from at) * 1000)::int8 as at from due`,
+  );
+  await processes.query(database, 'vacuum (analyze) subscription');
+  const leftMs = Number(row?.['at']) - Date.now();
+  if (leftMs < 0)
+    throw new Error('The subscriptions were due before all was ready: the machine is too busy.');
+  await sleep(leftMs);
 }
 
 /** What is not begun, or at the bank, has a time to look at it again within the day. */
-export async function countUncharged(processes: Processes, database: string): Promise<number> {
-  const [row] = await processes.query(
-    database,
-    `select count(*)::text as left from subscription where wake_at < now() + interval '1 day'`,
+export async function areUncharged(client: ClientBase): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `select from subscription where wake_at < now() + interval '1 day' limit 1`,
   );
-  return Number(row?.['left']);
+  return rowCount !== 0;
+}
+
+/** As PostgreSQL counts what it writes: up to a second late, and at no cost. */
+export async function countBegun(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ begun: string }>(
+    `select n_tup_ins as begun from pg_stat_user_tables where relname = 'subscription_invoice'`,
+  );
+  return Number(rows[0]?.begun);
 }
 
 /** What is wrong, in sentences. */

@@ -97,14 +97,23 @@ export async function runSubscriptionJob(
   // What a turn has written is known, and has a time to look at it again.
   let written: StoredSubscription | undefined;
   for (let turn = 0; turn < maxTurns; turn++) {
-    const stored = written ?? (await loadSubscription(deps.db, id));
+    const stored = written ?? (await loadClaimed(deps.db, id, leasedUntil));
     if (!stored) return;
     const now = latest(clock.now(), stored.changedAt);
-    const after = await takeTurn(ofTurn, stored, now, written ? undefined : leasedUntil);
+    const after = await takeTurn(ofTurn, stored, now);
     if (after === 'rest') break;
     written = after === 'again' || after === stored ? undefined : after;
   }
   await charges.asked();
+}
+
+async function loadClaimed(
+  db: Database,
+  id: string,
+  leasedUntil: Instant,
+): Promise<StoredSubscription | undefined> {
+  const stored = await loadSubscription(db, id);
+  return stored && { ...stored, leasedUntil };
 }
 
 /** What falls due at once reaches the bank as fast as it answers. Otherwise payers who are present would wait behind all of it. */
@@ -127,14 +136,9 @@ export function slotOfCharges(
   };
 }
 
-async function takeTurn(
-  deps: JobDeps,
-  stored: StoredSubscription,
-  now: Instant,
-  leasedUntil: Instant | undefined,
-): Promise<Turned> {
+async function takeTurn(deps: JobDeps, stored: StoredSubscription, now: Instant): Promise<Turned> {
   const { db, merchants, transact } = deps;
-  const { subscription } = stored;
+  const { subscription, leasedUntil } = stored;
   const rest = async (until: Instant | undefined) => {
     if (leasedUntil !== undefined) await restSubscription(db, stored, leasedUntil, until);
     return 'rest' as const;

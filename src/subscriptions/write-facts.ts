@@ -48,7 +48,7 @@ export async function writeFacts(
   if (facts.length === 0) return before;
   const now = latest(at, before.changedAt);
   const after = evolveAll(before.subscription, facts, now);
-  const wakeAt = wakeTimeAfter(facts, after, now);
+  const wakeAt = wakeTimeAfter(facts, after, now, before.leasedUntil);
   const written = await storeFacts(tx, before, facts, { after, wakeAt, now });
   if (!written) return undefined;
   if (after.phase === 'ended' && before.subscription.phase !== 'ended')

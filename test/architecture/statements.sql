@@ -2485,7 +2485,7 @@ select case when $1::bool then reached_at else '-infinity' end as instant from l
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
 ), changed as (
 select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes' and aggregate = 'customer'
 ), cases as (
 select customer_id, binding_id, status, amount_minor, booked.*,
 case
@@ -2524,7 +2524,7 @@ select case when $1::bool then reached_at else '-infinity' end as instant from l
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
 ), changed as (
 select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes' and aggregate = 'customer'
 ), cases as (
 select customer.customer_id, customer.status, active_binding_id, latest.binding_id,
 case customer.status
@@ -2548,9 +2548,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select split_part(account_id, ':', 1) as mode, split_part(account_id, ':', 2) as currency,
 sum(debits_posted)::text as debits_posted, sum(credits_posted)::text as credits_posted,
@@ -2568,9 +2565,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select account_id, shard, to_json(balance) as balance, to_json(summed) as transfers,
 (coalesce(balance.debits_posted, 0), coalesce(balance.credits_posted, 0),
@@ -2603,9 +2597,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select done.aggregate_id, done.operation_id, done.step,
 count(held.step) = 1 and count(*) = 1
@@ -2628,9 +2619,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select account_id, overdraft_minor, sum(credits_posted - debits_posted - debits_pending)::text as available,
 sum(credits_posted - debits_posted - debits_pending) >= -overdraft_minor as holds
@@ -2647,9 +2635,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select transfer.aggregate_id, operation_id, step, debit_account, credit_account,
 debited.livemode = credited.livemode and debited.currency = credited.currency as holds
@@ -2668,9 +2653,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select touched.aggregate_id, split_part(operation_id, '/', 2) as payment,
 coalesce(sum(posted_minor) filter (where step in ('hold', 'sale')), 0) as captured_minor,
@@ -2695,9 +2677,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select touched.aggregate_id, operation_id, array_agg(step) as steps,
 count(distinct (open_minor > 0, posted_minor > 0)) filter (where was_held) <= 1
@@ -2722,9 +2701,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select held.aggregate_id, held.operation_id, held.step, held.pending_minor, held.created_at,
 exists (
@@ -2761,9 +2737,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select account_id, sum(credits_posted - debits_posted)::text as own, sum(debits_pending)::text as returning,
 sum(credits_posted - debits_posted) = sum(debits_pending) as holds
@@ -2780,9 +2753,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select held.aggregate_id, held.operation_id, held.step, held.pending_minor, held.created_at,
 exists (
@@ -2805,7 +2775,7 @@ select case when $1::bool then reached_at else '-infinity' end as instant from l
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
 ), changed as (
 select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes' and aggregate = 'invoice'
 ), cases as (
 select invoice_id, payment_id, status, said.held_minor, said.taken_minor, said.returned_minor, said.returning_minor,
 booked.held_minor as booked_held, booked.taken_minor as booked_taken, booked.returned_minor as booked_returned,
@@ -2847,7 +2817,7 @@ select case when $1::bool then reached_at else '-infinity' end as instant from l
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
 ), changed as (
 select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes' and aggregate = 'invoice'
 ), cases as (
 select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor, waits_until, booked.*,
 case
@@ -2876,7 +2846,7 @@ select case when $1::bool then reached_at else '-infinity' end as instant from l
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
 ), changed as (
 select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes' and aggregate = 'invoice'
 ), cases as (
 select invoice_id, payment_id, refund_id, waiting.refund_id is not null and waits_until is not null as holds
 from changed join refund on invoice_id = aggregate_id
@@ -2893,9 +2863,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select coalesce(withdrawal_id, aggregate_id) as withdrawal_id, said.status, said.held_minor, said.paid_minor,
 said.fee_minor, said.returned_minor, booked.*,
@@ -2935,9 +2902,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select coalesce(deposit_id, aggregate_id) as deposit_id, said.amount_minor, said.reversed_at, booked.*,
 (said.amount_minor, said.wallet_id) = (booked.minor, booked.wallets)
@@ -2962,9 +2926,6 @@ with since as (
 select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
 ), touched as (
 select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
-), changed as (
-select aggregate_id from touched
-union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select coalesce(transfer_id, aggregate_id) as transfer_id, said.status, said.amount_minor, booked.*,
 said.status is not null

@@ -30,6 +30,7 @@ export const bindingInvariants: readonly Invariant[] = [
       from ledger_transfer
       where aggregate_id = customer_id and operation_id = 'binding/' || binding_id
     ) as booked`,
+    'customer',
   ),
   invariant(
     'B2',
@@ -46,5 +47,6 @@ export const bindingInvariants: readonly Invariant[] = [
       where binding.customer_id = customer.customer_id and bound_at_version is not null
       order by bound_at_version desc limit 1
     ) as latest on true`,
+    'customer',
   ),
 ];

@@ -33,6 +33,7 @@ export const paymentInvariants: readonly Invariant[] = [
       where operation_id like 'payment/%'
       group by 1, 2
     ) as booked using (invoice_id, payment_id)`,
+    'invoice',
   ),
   invariant(
     'P2',
@@ -52,6 +53,7 @@ export const paymentInvariants: readonly Invariant[] = [
       from ledger_transfer
       where aggregate_id = invoice_id and operation_id = 'payment/' || payment_id || '/refund/' || refund_id
     ) as booked on true`,
+    'invoice',
   ),
   invariant(
     'P3',
@@ -61,5 +63,6 @@ export const paymentInvariants: readonly Invariant[] = [
     from changed join refund on invoice_id = aggregate_id
     full join waiting_refund as waiting using (invoice_id, payment_id, refund_id)
     where waits_until is not null or waiting.refund_id is not null and invoice_id in (select aggregate_id from changed)`,
+    'invoice',
   ),
 ];

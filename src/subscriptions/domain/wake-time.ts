@@ -16,14 +16,20 @@ export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | 
   );
 }
 
-/** After these facts. While charging is stopped, new cards are passed over, so the job looks for them when that ends. */
+/**
+ * While charging is stopped, new cards are passed over, so the job looks for them when that ends. The lease of the job that begins a
+ * charge stays: most end within it, and their row is due soon without another write.
+ */
 export function wakeTimeAfter(
   facts: readonly SubscriptionFact[],
   subscription: Subscription,
   now: Instant,
+  leasedUntil?: Instant,
 ): Instant | undefined {
-  const mayChargeAgain = facts.some(({ type }) => type === 'subscription_unparked');
-  return mayChargeAgain ? now : wakeTimeOf(subscription, now);
+  if (facts.some(({ type }) => type === 'subscription_unparked')) return now;
+  const wakeAt = wakeTimeOf(subscription, now);
+  const isCharged = facts.some(({ type }) => type === 'charge_started' || type === 'change_charge_started');
+  return isCharged ? earliestOf(wakeAt, leasedUntil) : wakeAt;
 }
 
 function wakeForPeriods(subscription: Subscription, now: Instant): Instant | undefined {

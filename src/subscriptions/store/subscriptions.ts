@@ -47,6 +47,8 @@ export type StoredSubscription = {
   readonly version: number;
   /** The time of the latest event. */
   readonly changedAt: Instant;
+  /** Until when the job that has read the row has claimed it, if it has not written it since. */
+  readonly leasedUntil?: Instant;
 };
 
 const columns = {
@@ -236,7 +238,10 @@ const rest = statement({
          where subscription_id = :subscription_id and version = :version and (attempts > 0 or wake_at = :leased_until)`,
 });
 
-/** A row that is due earlier, or waits for nothing, stays as it is. Otherwise the node that wakes it has claimed it. */
+/**
+ * A row that is due earlier, or waits for nothing, stays as it is. Otherwise the node that wakes it runs its job: with a claim, unless
+ * no job holds the row and it is due within a lease.
+ */
 const wake = writeStatement({
   name: 'wake_subscription',
   leavesOut: 'held',
@@ -510,7 +515,7 @@ export async function restSubscription(
   await db.run(rest, { subscription_id: id, version, leased_until: leasedUntil, wake_at: wakeAt ?? null });
 }
 
-/** Whether its job is claimed, as `initialClaim` says. */
+/** Whether its job can run at once. Within a lease it is due in any case, as `initialClaim` says. */
 export async function claimToWake(db: Database, subscriptionId: string, at: Instant): Promise<boolean> {
   const leased_until = initialClaim(at).wake_at;
   const [row] = await db.run(wake, { subscription_id: subscriptionId, at, leased_until });

@@ -1,5 +1,7 @@
 // Two nodes at one subscription, and a node that cannot write what it does.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { laterBy } from '../../../src/clock.ts';
+import { claimToWake } from '../../../src/subscriptions/store/subscriptions.ts';
 import { startNode, type Node } from '../../support/service/nodes.ts';
 import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
@@ -14,16 +16,33 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A node whose job has read the subscription before the other one's writes. */
-function nodeThatMeets(meet: () => Promise<void>): Promise<Node> {
+type Run = CustomerWorld['service']['database']['run'];
+
+/** A node that runs its statements outside transactions so. */
+function nodeThatRuns(wrapped: (run: Run) => Run): Promise<Node> {
   const { database } = world.service;
-  const run: typeof database.run = async (statement, parameters) => {
-    const rows = await database.run(statement, parameters);
+  return startNode({ ...world.service, database: { ...database, run: wrapped(database.run) } });
+}
+
+/** Whose job has read the subscription before the other one's writes. */
+function nodeThatMeets(meet: () => Promise<void>): Promise<Node> {
+  return nodeThatRuns((run) => async (statement, parameters) => {
+    const rows = await run(statement, parameters);
     if (statement.name === 'read_subscription') await meet();
     return rows;
-  };
-  return startNode({ ...world.service, database: { ...database, run } });
+  });
 }
+
+async function declinedSubscription() {
+  const merchant = await world.createMerchant();
+  const customerId = await subscriptions.readyCustomer(merchant);
+  const items = [{ product: 'Tea', price: insufficientFunds }];
+  const { id } = (await subscriptions.create(merchant, customerId, { items })).body;
+  await subscriptions.settle();
+  return { merchant, id };
+}
+
+const query = (sql: string) => world.service.testDatabase.database.withClient((client) => client.query(sql));
 
 test('two nodes that read one subscription at once charge it once', async () => {
   const merchant = await world.createMerchant();
@@ -88,4 +107,46 @@ test('a retry that cannot be written backs off, and is made when it can be', asy
   await subscriptions.settle();
   const [{ invoiceID }] = await subscriptions.periods(merchant, id);
   expect(await subscriptions.payments(merchant, invoiceID)).toHaveLength(2);
+});
+
+test('a node that dies as a payment ends leaves the subscription due within a minute', async () => {
+  const { clock } = world.service;
+  const { merchant, id } = await declinedSubscription();
+  const nextTry = async () => (await subscriptions.get(merchant, id)).openPeriods[0].nextTryAt;
+  const before = await nextTry();
+  clock.advance(Date.parse(before) - Date.parse(clock.now()) + 1);
+  const node = await nodeThatRuns((run) => async (statement, parameters) => {
+    if (statement.name === 'wake_subscription') throw new Error('the node died');
+    return run(statement, parameters);
+  });
+  node.jobs.run('subscription', [id], clock.now());
+  await node.jobs.whenIdle();
+  await node.stop();
+  const [{ invoiceID }] = await subscriptions.periods(merchant, id);
+  expect(await subscriptions.payments(merchant, invoiceID)).toHaveLength(2);
+  clock.advance(60_000);
+  await subscriptions.settle();
+  expect(Date.parse(await nextTry())).toBeGreaterThan(Date.parse(before));
+});
+
+test('a wake-up claims the row, unless it is due within a lease and held by no job', async () => {
+  const { clock, database } = world.service;
+  const { id } = await declinedSubscription();
+  const now = clock.now();
+  const woken = async (wakeInMs: number | null, attempts: number) => {
+    const wakeAt = wakeInMs === null ? 'null' : `'${laterBy(now, wakeInMs)}'`;
+    await query(
+      `update subscription set wake_at = ${wakeAt}, attempts = ${attempts} where subscription_id = '${id}'`,
+    );
+    const isClaimed = await claimToWake(database, id, now);
+    const { rows } =
+      await query(`select attempts, (extract(epoch from wake_at - '${now}') * 1000)::int as in_ms
+      from subscription where subscription_id = '${id}'`);
+    return [isClaimed, rows[0].in_ms, rows[0].attempts];
+  };
+  expect(await woken(30_000, 0)).toEqual([true, 30_000, 0]);
+  expect(await woken(60_000, 0)).toEqual([true, 60_000, 0]);
+  expect(await woken(60_001, 0)).toEqual([true, 60_000, 1]);
+  expect(await woken(30_000, 1)).toEqual([true, 60_000, 1]);
+  expect(await woken(null, 0)).toEqual([false, null, 0]);
 });

@@ -22,10 +22,14 @@ export type Invariant = {
 const eventMargin = `interval '10 minutes'`;
 
 /**
- * `cases` has one row per case, with a column `holds`. It may use `since`, `touched` (aggregates with transfers) and `changed`
- * (aggregates with any event, which finds missing transfers).
+ * `cases` has one row per case, with a column `holds`, and may use `since` and `touched` (aggregates with transfers). With a kind it may
+ * use `changed`: also the aggregates of that kind with any event, which finds missing transfers.
  */
-export function invariant(id: string, says: string, cases: string): Invariant {
+export function invariant(id: string, says: string, cases: string, kind?: 'invoice' | 'customer'): Invariant {
+  const changed = `changed as (
+        select aggregate_id from touched
+        union select aggregate_id from event where created_at >= :since - ${eventMargin} and aggregate = '${kind}'
+      ), `;
   const find = statement({
     name: `find_broken_${id.toLowerCase()}`,
     parameters: scope,
@@ -35,10 +39,7 @@ export function invariant(id: string, says: string, cases: string): Invariant {
         select case when :recent then reached_at else '-infinity' end as instant from ledger_watermark
       ), touched as (
         select distinct aggregate_id from ledger_transfer where created_at >= :since
-      ), changed as (
-        select aggregate_id from touched
-        union select aggregate_id from event where created_at >= :since - ${eventMargin}
-      ), cases as (${cases}
+      ), ${kind ? changed : ''}cases as (${cases}
       )
       select count(*) as checked, count(*) filter (where holds is not true) as broken,
         coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
