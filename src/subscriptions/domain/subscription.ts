@@ -134,14 +134,17 @@ export type EndReason =
 /** What is given back of the payments when it ends: the unused time, or the last paid period. */
 export type RefundShare = 'unused' | 'last';
 
-/** A refund that was started, or the reason for which there is none. */
+/** A refund that was started, or the reason for which there is none. `failedFor`: its money is the shop's again. */
 export type RefundOfEnd = {
   readonly invoiceId?: string;
   readonly paymentId?: string;
   readonly amountMinor: bigint;
   readonly refundId?: string;
   readonly refusedFor?: string;
+  readonly failedFor?: string;
 };
+
+type StartedRefund = Required<Omit<RefundOfEnd, 'refusedFor' | 'failedFor'>>;
 
 export type EndRefund = {
   readonly share: RefundShare;
@@ -281,8 +284,13 @@ export type SubscriptionFact =
   | { readonly type: 'payer_reason_given'; readonly reason: PayerReason }
   | { readonly type: 'subscription_ended'; readonly reason: EndReason; readonly refund?: RefundShare }
   /** With the same write as the refund of the payment. */
-  | ({ readonly type: 'end_refund_started' } & Required<Omit<RefundOfEnd, 'refusedFor'>>)
-  | ({ readonly type: 'end_refund_refused'; readonly refusedFor: string } & Omit<RefundOfEnd, 'refundId'>)
+  | ({ readonly type: 'end_refund_started' } & StartedRefund)
+  | ({ readonly type: 'end_refund_refused'; readonly refusedFor: string } & Omit<
+      RefundOfEnd,
+      'refundId' | 'failedFor'
+    >)
+  /** After it was started, also after it had succeeded. The payer has not got the money. */
+  | ({ readonly type: 'end_refund_failed'; readonly failedFor: string } & StartedRefund)
   | { readonly type: 'items_scheduled'; readonly items: readonly Item[] }
   | { readonly type: 'items_unscheduled' }
   | { readonly type: 'change_started'; readonly change: Change }
@@ -431,6 +439,7 @@ export const subscriptionLifecycle = {
     payer_reason_given: 'ended',
     end_refund_started: 'ended',
     end_refund_refused: 'ended',
+    end_refund_failed: 'ended',
     charge_postponed: 'ended',
     charge_failed: 'ended',
     period_paid: 'ended',
@@ -643,6 +652,7 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'payer_reason_given':
     case 'end_refund_started':
     case 'end_refund_refused':
+    case 'end_refund_failed':
       return afterEnd(before, fact, now);
     case 'anchor_shifted':
       return { ...before, schedule: fact.schedule };
@@ -687,7 +697,8 @@ type EndFact = Extract<
       | 'subscription_ended'
       | 'payer_reason_given'
       | 'end_refund_started'
-      | 'end_refund_refused';
+      | 'end_refund_refused'
+      | 'end_refund_failed';
   }
 >;
 
@@ -709,17 +720,22 @@ function afterEnd(before: Subscription, fact: EndFact, now: Instant): Subscripti
       return { ...before, payerReason: fact.reason };
     case 'end_refund_started':
     case 'end_refund_refused':
+    case 'end_refund_failed':
       return afterRefund(before, fact);
   }
 }
 
 function afterRefund(
   before: Subscription,
-  { type: _, ...refund }: SubscriptionFact & { type: 'end_refund_started' | 'end_refund_refused' },
+  fact: SubscriptionFact & { type: 'end_refund_started' | 'end_refund_refused' | 'end_refund_failed' },
 ): Subscription {
   if (!before.endRefund) throw new Error('A refund of the end came without a wish for it.');
-  const { isDue: __, refunds, ...asked } = before.endRefund;
-  return { ...before, endRefund: { ...asked, refunds: [...refunds, refund] } };
+  const { isDue: _, refunds, ...asked } = before.endRefund;
+  const { type: __, ...refund } = fact;
+  if (fact.type !== 'end_refund_failed')
+    return { ...before, endRefund: { ...asked, refunds: [...refunds, refund] } };
+  const isIt = (one: RefundOfEnd) => one.invoiceId === fact.invoiceId && one.refundId === fact.refundId;
+  return { ...before, endRefund: { ...asked, refunds: refunds.map((one) => (isIt(one) ? refund : one)) } };
 }
 
 /** An older period that is paid later is not the last one. */
