@@ -132,7 +132,8 @@ export class Changes {
     this.pending = { ...pending, isOver: true, failed };
     if (typeof retryAt !== 'string') return;
     this.pending = { ...this.pending, retryAt };
-    if (!pending.isConsented || isUnsent !== true || retryAt >= payableUntil)
+    const mayComeAgain = pending.isConsented === true || failedFor === 'held';
+    if (!mayComeAgain || isUnsent !== true || retryAt >= payableUntil)
       this.#wrong(`change ${pending.invoiceId} fails at ${at}, and is wanted again at ${retryAt}`);
   }
 
