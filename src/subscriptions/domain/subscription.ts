@@ -119,6 +119,8 @@ export type PendingChange = Change & {
   /** The class of a decline, or the code of a refusal. */
   readonly failedFor?: string;
   readonly failedAt?: Instant;
+  /** What a bank has taken back meanwhile of the credit that it uses. Its invoice stays as it is. */
+  readonly lostMinor?: bigint;
 };
 
 export type EndReason =
@@ -771,6 +773,7 @@ type ChangeFact = Extract<LaterFact, { type: 'change_started' | 'change_dropped'
 function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subscription {
   const { change: pending, ...rest } = before;
   const reserved = pending?.fromBalanceMinor ?? 0n;
+  const lost = pending?.lostMinor ?? 0n;
   switch (fact.type) {
     case 'change_started':
       return {
@@ -779,9 +782,9 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
         creditMinor: before.creditMinor - fact.change.fromBalanceMinor,
       };
     case 'change_dropped':
-      return { ...rest, creditMinor: before.creditMinor + reserved };
+      return { ...rest, creditMinor: before.creditMinor + reserved - lost };
     case 'items_changed':
-      return afterItems({ ...rest, creditMinor: before.creditMinor + reserved }, fact, now);
+      return afterItems({ ...rest, creditMinor: before.creditMinor + reserved }, fact, lost, now);
   }
 }
 
@@ -789,6 +792,7 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
 function afterItems(
   before: Subscription,
   { change, parent }: SubscriptionFact & { type: 'items_changed' },
+  lost: bigint,
   now: Instant,
 ): Subscription {
   const { scheduledItems: _, ...rest } = before;
@@ -803,7 +807,8 @@ function afterItems(
     const paidMinor = before.paidMinor - creditMinor;
     return {
       ...after,
-      paidMinor,
+      // What its credit lacks is not paid of the new period.
+      paidMinor: -larger(-paidMinor, 0n) - lost,
       creditMinor: before.creditMinor + creditMinor,
       cutShort: [...(before.cutShort ?? []), { number: period, paidMinor: larger(paidMinor, 0n) }].slice(
         -maxMissed,
@@ -817,7 +822,7 @@ function afterItems(
   return {
     ...after,
     // Late money belongs to the period it was asked for.
-    paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
+    paidMinor: before.paidMinor + (before.latest?.number === period ? difference - lost : 0n),
     creditMinor: before.creditMinor - fromBalanceMinor + credited,
     ...(isOfLastPaid ? { lastPaid: { ...paid, invoiceIds: [...paid.invoiceIds, invoiceId] } } : {}),
   };
@@ -849,7 +854,10 @@ function larger(one: bigint, other: bigint): bigint {
   return one > other ? one : other;
 }
 
-/** Less than nothing takes money away. What is more than is left goes off its credit, and then off what that has paid of the next period. */
+/**
+ * Less than nothing takes money away. What is more than is left goes off its credit, then off what a change has reserved of that, and
+ * then off what it has paid of the next period.
+ */
 function withMoney(before: Subscription, number: number, minor: bigint): Subscription {
   const { latest, cutShort = [] } = before;
   const isLatest = latest?.number === number;
@@ -863,8 +871,18 @@ function withMoney(before: Subscription, number: number, minor: bigint): Subscri
   if (left >= 0n) return after;
   const creditMinor = before.creditMinor + left;
   if (creditMinor >= 0n) return { ...after, creditMinor };
-  const spent = { ...after, creditMinor: 0n };
-  return isLatest ? spent : withMoney(spent, number + 1, creditMinor);
+  const [spent, taken] = withoutReserved({ ...after, creditMinor: 0n }, -creditMinor);
+  return isLatest ? spent : withMoney(spent, number + 1, creditMinor + taken);
+}
+
+/** How much of what is missing it takes. */
+function withoutReserved(before: Subscription, missing: bigint): [Subscription, taken: bigint] {
+  const { change } = before;
+  if (!change) return [before, 0n];
+  const { fromBalanceMinor, lostMinor = 0n } = change;
+  const left = fromBalanceMinor - lostMinor;
+  const taken = left < missing ? left : missing;
+  return [taken > 0n ? { ...before, change: { ...change, lostMinor: lostMinor + taken } } : before, taken];
 }
 
 type DutyFact = Extract<

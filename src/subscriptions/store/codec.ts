@@ -235,6 +235,7 @@ const pendingChange: Codec<PendingChange> = object({
   charging: optional(text),
   failedFor: optional(text),
   failedAt: optional(instant),
+  lostMinor: optional(minorUnits),
 });
 
 export const endReason = oneOf(

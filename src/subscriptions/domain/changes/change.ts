@@ -234,6 +234,7 @@ function withoutCharge({
   charging: __,
   failedFor: ___,
   failedAt: ____,
+  lostMinor: _____,
   ...change
 }: PendingChange): Change {
   return change;
