@@ -6,9 +6,10 @@ import { keptOf, problemsOf } from '../../../../test/models/subscriptions/logs.t
 import { planFrom } from '../../../../test/models/subscriptions/plan.ts';
 import type { Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
+import type { Outcome } from '../../../refusal.ts';
 import { decideTakenBack } from '../commands.ts';
 import { monthlyPolicy } from '../dunning/dunning.ts';
-import type { SubscriptionTerms } from '../subscription.ts';
+import type { SubscriptionFact, SubscriptionTerms } from '../subscription.ts';
 import {
   decideChange,
   decideChangeChargeEnded,
@@ -36,7 +37,7 @@ const terms: SubscriptionTerms = {
 };
 const [cheaperAt, dearerAt] = [at('02-11T12:00'), at('02-12T00:00')];
 
-function take(life: Life, outcome: ReturnType<typeof decideChange>, now: Instant): void {
+function take(life: Life, outcome: Outcome<readonly SubscriptionFact[], string>, now: Instant): void {
   if (!outcome.ok) throw new Error(outcome.refusal.code);
   life.take(outcome.value, now);
 }
