@@ -1,5 +1,5 @@
-// The refunds that an end asks for. They start in the transaction that writes them down, so none is lost, and none starts twice.
-// A refund that fails later is written down too: the payer has not got its money.
+// The refunds that an end asks for, and those of them that fail later. They start in the transaction that writes them down, so none
+// is lost, and none starts twice.
 import type { Banks } from '../acquiring/banks.ts';
 import type { Instant } from '../clock.ts';
 import { refundableOf, standingOfRefund, startRefundOf } from '../payments/port.ts';

@@ -664,10 +664,8 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
       return afterPolicy(before, fact);
     case 'subscription_parked':
       return { ...before, parkedFor: fact.why };
-    case 'subscription_unparked': {
-      const { parkedFor: _, ...rest } = before;
-      return { ...rest, charges: [] };
-    }
+    case 'subscription_unparked':
+      return unparked(before);
     case 'items_scheduled':
     case 'items_unscheduled':
       return withScheduled(before, fact.type === 'items_scheduled' ? fact.items : undefined);
@@ -688,6 +686,10 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     default:
       return afterPeriodFact(before, fact, now);
   }
+}
+
+function unparked({ parkedFor: _, ...rest }: Subscription): Subscription {
+  return { ...rest, charges: [] };
 }
 
 type EndFact = Extract<
@@ -854,10 +856,7 @@ function larger(one: bigint, other: bigint): bigint {
   return one > other ? one : other;
 }
 
-/**
- * Less than nothing takes money away. What is more than is left goes off its credit, then off what a change has reserved of that, and
- * then off what it has paid of the next period.
- */
+/** What is taken away beyond what is left goes off its credit, off what a change has reserved of that, and off the next period. */
 function withMoney(before: Subscription, number: number, minor: bigint): Subscription {
   const { latest, cutShort = [] } = before;
   const isLatest = latest?.number === number;

@@ -42,10 +42,7 @@ function take(life: Life, outcome: Outcome<readonly SubscriptionFact[], string>,
   life.take(outcome.value, now);
 }
 
-/**
- * At noon of the 12th of 28 days, 17,679 of 30,000 are unused. A new period that day costs 5,000 of that, and 12,679 are credit. On the
- * next day a change uses all of it.
- */
+/** 17,679 of 30,000 are unused: a new period takes 5,000 of that, and 12,679 are credit. On the next day a change uses all of it. */
 function reserving(wanted: Partial<WantedChange>): Life {
   const life = new Life(terms).until(cheaperAt);
   const cheaper = { items: tea(5_000n), when: 'anchorNow', credit: 'unused' } as const;
