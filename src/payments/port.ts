@@ -9,5 +9,5 @@ export {
   type ChargeOutcome,
 } from './charge-invoice.ts';
 export type { StartPaymentDeps } from './start-payment.ts';
-export { refundableOf, startRefundOf } from './start-refund.ts';
+export { refundableOf, standingOfRefund, startRefundOf } from './start-refund.ts';
 export { findPayableInvoice } from './store/payments.ts';

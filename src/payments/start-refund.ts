@@ -1,14 +1,16 @@
 // Starts a refund, for a merchant and for an operator alike. Both are bound by what is left, and by the shop's money.
 import type { Banks } from '../acquiring/banks.ts';
 import { latest, type Instant } from '../clock.ts';
+import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Shop } from '../merchants/domain/party.ts';
 import type { PaymentRef } from '../recurring/domain/series.ts';
 import { followUpOf } from './domain/bank-operations.ts';
-import { awaitingFunds, decideRefund, type StartRefund } from './domain/refund.ts';
+import { awaitingFunds, decideRefund, type Refund, type StartRefund } from './domain/refund.ts';
 import { storeRefundStart } from './store/payment-changes.ts';
 import { findPayments, loadDatedPayment, type DatedPayment } from './store/payments.ts';
+import { findRefunds } from './store/refunds.ts';
 import { firstWaitingRefund } from './store/waiting-refunds.ts';
 
 /** `fingerprint`: of a request that names an external ID. The bank is sent the refund afterwards. */
@@ -52,6 +54,17 @@ export async function refundableOf(
     return { invoiceId, paymentId, leftMinor, isRefunding: state.name === 'refunding' };
   }
   return undefined;
+}
+
+/** How a refund stands. `failedFor` is the innermost code of its error. */
+export async function standingOfRefund(
+  db: Database,
+  name: PaymentRef & { readonly refundId: string },
+): Promise<{ readonly status: Refund['status']; readonly failedFor?: string }> {
+  const [refund] = await findRefunds(db, name);
+  if (!refund) throw new Error(`Refund ${name.refundId} of invoice ${name.invoiceId} is not found.`);
+  const { status } = refund;
+  return status === 'failed' ? { status, ...defined({ failedFor: refund.failure.at(-1) }) } : { status };
 }
 
 /** Within a transaction. A second one that starts meanwhile is a version conflict. */

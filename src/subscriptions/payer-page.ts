@@ -15,7 +15,7 @@ import { outlookOf, type Outlook } from './domain/payer-outlook.ts';
 import type { PayerView } from './domain/payer-view.ts';
 import { findChargedSeries } from './charged-series.ts';
 import { isoOf } from './domain/schedule.ts';
-import { payerReasons, type Subscription } from './domain/subscription.ts';
+import { payerReasons, type Subscription, type SubscriptionTerms } from './domain/subscription.ts';
 import { endOfPayerLink, payerLinkOf } from './payer-link.ts';
 import { termsOfNewCard, termsToAgree } from './payer-terms.ts';
 import type { PayerOutcome, PayerPages } from './port.ts';
@@ -92,7 +92,11 @@ async function viewOf(id: string, deps: PayerPageDeps): Promise<PayerView | unde
     agree: newTerms !== undefined,
   };
   const acts = actsOf(subscription, may, now);
-  const ofCharge: Allowed = async (charge) => charge && ruledCharge(charge, subscription, deps);
+  const outlook = outlookOf(subscription, acts, may, now);
+  const nextCharge = nextChargeOf(subscription, now);
+  const isAny = [nextCharge, outlook.pause, outlook.resume, outlook.takeBack].some(Boolean);
+  const charged = isAny ? await findChargedSeries(db, subscription, consents) : undefined;
+  const ofCharge: Allowed = async (charge) => charge && ruledCharge(charge, charged?.series.id, terms, deps);
   return {
     subscription,
     version,
@@ -100,11 +104,11 @@ async function viewOf(id: string, deps: PayerPageDeps): Promise<PayerView | unde
     schedule: isoOf(terms.schedule.every),
     may,
     acts,
-    outlook: await allowedOutlook(outlookOf(subscription, acts, may, now), ofCharge),
+    outlook: await allowedOutlook(outlook, ofCharge),
     now,
     ...defined({
       card: await cardOf(subscription, deps),
-      nextCharge: await ofCharge(nextChargeOf(subscription, now)),
+      nextCharge: await ofCharge(nextCharge),
       newTerms,
     }),
   };
@@ -135,13 +139,13 @@ const waitsFor: Partial<Record<ChargeRefusal['code'], NextCharge['waitsFor']>> =
 /** With what the rules would refuse it for at its time, and the payer can change before. */
 async function ruledCharge(
   charge: NextCharge,
-  subscription: Subscription,
-  { db, charging, consents }: PayerPageDeps,
+  seriesId: string | undefined,
+  { currency }: Pick<SubscriptionTerms, 'currency'>,
+  { db, charging }: Pick<PayerPageDeps, 'db' | 'charging'>,
 ): Promise<NextCharge> {
-  const series = (await findChargedSeries(db, subscription, consents))?.series;
-  if (!series) return { ...charge, waitsFor: 'card' };
-  const amount = { minor: charge.amountMinor, currency: subscription.terms.currency };
-  const found = await charging.preview(db, series.id, { invoiceCreatedAt: 'then', amount }, charge.at);
+  if (seriesId === undefined) return { ...charge, waitsFor: 'card' };
+  const amount = { minor: charge.amountMinor, currency };
+  const found = await charging.preview(db, seriesId, { invoiceCreatedAt: 'then', amount }, charge.at);
   const refused = found && !found.decision.may ? waitsFor[found.decision.code] : undefined;
   return refused ? { ...charge, waitsFor: refused } : charge;
 }

@@ -1,12 +1,13 @@
-// The refunds that an end asks for. They start in the transaction that writes them down, so none is lost, and none starts twice.
+// The refunds that an end asks for, and those of them that fail later. They start in the transaction that writes them down, so none
+// is lost, and none starts twice.
 import type { Banks } from '../acquiring/banks.ts';
 import type { Instant } from '../clock.ts';
-import { refundableOf, startRefundOf } from '../payments/port.ts';
+import { refundableOf, standingOfRefund, startRefundOf } from '../payments/port.ts';
 import type { Database } from '../platform/database/database.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
-import { invoicesToRefund, refundsOf, type Paid } from './domain/ends/refund.ts';
+import { invoicesToRefund, refundsOf, startedRefunds, type Paid } from './domain/ends/refund.ts';
 import type { Subscription, SubscriptionFact } from './domain/subscription.ts';
-import type { StoredSubscription } from './store/subscriptions.ts';
+import { loadOwnerOf, type StoredSubscription } from './store/subscriptions.ts';
 import { writeFacts, type WriteDeps } from './write-facts.ts';
 
 export type RefundDeps = WriteDeps & { readonly banks: Pick<Banks, 'takes'> };
@@ -63,4 +64,34 @@ async function startRefunds(
     );
   }
   return facts;
+}
+
+/** What the refunds of an end have come to. `isPending`: the bank has not decided about one. */
+export async function heardOfRefunds(
+  db: Database,
+  subscription: Subscription,
+): Promise<{ readonly facts: readonly SubscriptionFact[]; readonly isPending: boolean }> {
+  const facts: SubscriptionFact[] = [];
+  let isPending = false;
+  for (const refund of startedRefunds(subscription)) {
+    const { status, failedFor = 'unknown' } = await standingOfRefund(db, refund);
+    if (status === 'failed') facts.push({ type: 'end_refund_failed', ...refund, failedFor });
+    if (status === 'pending') isPending = true;
+  }
+  return { facts, isPending };
+}
+
+/** In the transaction that gives the shop its money again, days after a refund had succeeded. Refunds of others are passed over. */
+export async function refundReturned(
+  tx: Database,
+  invoiceId: string,
+  now: Instant,
+  deps: WriteDeps,
+): Promise<void> {
+  const stored = await loadOwnerOf(tx, invoiceId);
+  if (!stored) return;
+  const { facts } = await heardOfRefunds(tx, stored.subscription);
+  // The update is taken again.
+  if (!(await writeFacts(tx, stored, facts, now, deps)))
+    throw new Error(`Subscription ${stored.subscription.terms.id} was changed meanwhile.`);
 }

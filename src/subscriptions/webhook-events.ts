@@ -39,6 +39,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   subscription_ended: 'SubscriptionEnded',
   end_refund_started: 'SubscriptionRefundStarted',
   end_refund_refused: 'SubscriptionRefundRefused',
+  end_refund_failed: 'SubscriptionRefundFailed',
   items_scheduled: 'SubscriptionChangeScheduled',
   items_unscheduled: 'SubscriptionChangeTakenBack',
   change_started: 'SubscriptionChangeStarted',
@@ -112,7 +113,7 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
     return { items: cartBody(fact.change.items), change: changePayload(fact.change) };
   if (fact.type === 'change_payment_taken_back')
     return { invoiceID: fact.invoiceId, amount: Number(fact.amountMinor) };
-  if (fact.type === 'end_refund_started' || fact.type === 'end_refund_refused') return refundPayload(fact);
+  if (fact.type.startsWith('end_refund_')) return refundPayload(fact as RefundFact);
   if (fact.type.startsWith('change_')) return changeDetailsOf(fact, before?.change);
   if (!('number' in fact)) return {};
   const known = after.open.find(({ number }) => number === fact.number);
@@ -143,12 +144,15 @@ function changePayload(change: Change): Record<string, unknown> {
   });
 }
 
-function refundPayload(fact: SubscriptionFact & { type: 'end_refund_started' | 'end_refund_refused' }) {
+type RefundFact = SubscriptionFact & { type: `end_refund_${string}` };
+
+function refundPayload(fact: RefundFact) {
   const { invoiceId: invoiceID, paymentId: paymentID, amountMinor } = fact;
   return {
     amount: Number(amountMinor),
     ...(paymentID === undefined ? {} : { payment: { invoiceID, paymentID } }),
     ...(fact.type === 'end_refund_refused' ? { reason: fact.refusedFor } : {}),
+    ...(fact.type === 'end_refund_failed' ? { reason: fact.failedFor } : {}),
   };
 }
 

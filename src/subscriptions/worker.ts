@@ -54,7 +54,7 @@ import {
 } from './domain/subscription.ts';
 import { findPolicyFor } from './store/dunning-policies.ts';
 import { loadSubscription, restSubscription, type StoredSubscription } from './store/subscriptions.ts';
-import { refundAtEnd } from './refund-at-end.ts';
+import { heardOfRefunds, refundAtEnd } from './refund-at-end.ts';
 import { dutiesOf, dutyFacts, heardOfAnnouncements, heldUnannounced, type DutyDeps } from './duty-steps.ts';
 import type { PayerEmails } from './payer-emails.ts';
 import { wakeTimeOf } from './domain/wake-time.ts';
@@ -143,17 +143,22 @@ async function takeTurn(deps: JobDeps, stored: StoredSubscription, now: Instant)
     if (leasedUntil !== undefined) await restSubscription(db, stored, leasedUntil, until);
     return 'rest' as const;
   };
+  const end = async (turn: (tx: Database) => Promise<Turn>, inOne: SharedTransactions = transact) => {
+    const done = await inOne(turn);
+    if (done === 'versionConflict') return 'again';
+    return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
+  };
+  if (isGivenBack(subscription)) {
+    const { facts, isPending } = await heardOfRefunds(db, subscription);
+    if (facts.length > 0) return end((tx) => write(tx, stored, facts, now, deps));
+    return rest(isPending ? wakeTimeOf(subscription, now) : undefined);
+  }
   const seen = await afterConsent(deps, stored, now);
   const next = nextAction(seen.subscription);
   const isDue = next !== undefined && next.at <= now;
   const duty = isDue ? undefined : dutyDue(subscription, now);
   const acts = (isDue && next.does !== 'refund') || duty !== undefined;
   const heard = await heardOf(deps, stored, acts, now);
-  const end = async (turn: (tx: Database) => Promise<Turn>, inOne: SharedTransactions = transact) => {
-    const done = await inOne(turn);
-    if (done === 'versionConflict') return 'again';
-    return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
-  };
   if (heard.length > 0) return end((tx) => write(tx, stored, heard, now, deps));
   if (duty)
     return end(async (tx) => write(tx, stored, await dutyFacts(tx, stored, duty, now, deps), now, deps));
@@ -172,6 +177,11 @@ async function takeTurn(deps: JobDeps, stored: StoredSubscription, now: Instant)
     return rest(laterBy(now, heldMs(subscription.terms.id)));
   }
   return end((tx) => doNext(tx, seen, next, now, deps));
+}
+
+/** Nothing but the end of its refunds is left to hear of. */
+function isGivenBack({ endRefund }: Subscription): boolean {
+  return endRefund !== undefined && endRefund.isDue === undefined;
 }
 
 /** With the charge of a change due again, if its payer has consented since it failed. */

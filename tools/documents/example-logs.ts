@@ -186,6 +186,14 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
         amountMinor: 900,
         refusedFor: 'insufficentAccountBalance',
       },
+      {
+        type: 'end_refund_failed',
+        invoiceId: '1Ek5pFYYx2u',
+        paymentId: '1',
+        amountMinor: 6_000,
+        refundId: '100',
+        failedFor: 'account_not_found',
+      },
     ),
   ],
   WithdrawalsTopic: [

@@ -61,10 +61,11 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionEndTakenBack: 'It no longer ends after that period.',
   SubscriptionMissedPeriodCharged: 'You charge a period that was missed. It has an invoice now.',
   SubscriptionEnded: 'It ended. `endReason` [says why](recurring/subscription-emails.md#why-it-has-ended).',
-  SubscriptionRefundStarted:
-    'Its end gives back `amount` of the payment. The events of the invoice say how that ends.',
+  SubscriptionRefundStarted: 'Its end gives back `amount` of the payment.',
   SubscriptionRefundRefused:
     'Its end gives back nothing of the payment. `reason` is an error code, or `nothingToRefund`.',
+  SubscriptionRefundFailed:
+    'The bank has declined that refund, also after it had approved it: `reason`. The payer has not got the money.',
   SubscriptionChangeScheduled: 'It has other items from the next period.',
   SubscriptionChangeTakenBack: 'You took back what was scheduled: `items`. Those of the subscription stay.',
   SubscriptionChangeStarted:

@@ -23,6 +23,8 @@ type PendingChange = Change & {
   readonly failed?: { readonly at: string; readonly class: string };
   /** The payer has agreed after the first charge had failed. */
   readonly isConsented?: boolean;
+  /** Of the credit that it uses, by a bank that has taken back the money of it. */
+  readonly lost?: number;
   /** When the charge that was not sent is made again. */
   readonly retryAt?: string;
 };
@@ -100,7 +102,12 @@ export class Changes {
     const missing = Math.max(0, amount - before);
     const fromCredit = Math.min(missing, this.balance);
     this.balance -= fromCredit;
-    if (number < latest && fromCredit < missing) this.lost(missing - fromCredit, number + 1, latest);
+    const { pending } = this;
+    const { fromBalanceMinor = 0, lost = 0 } = pending ?? {};
+    const reserved = Math.min(missing - fromCredit, fromBalanceMinor - lost);
+    if (pending && reserved > 0) this.pending = { ...pending, lost: lost + reserved };
+    const left = missing - fromCredit - reserved;
+    if (number < latest && left > 0) this.lost(left, number + 1, latest);
   }
 
   started(fact: Fact, at: string, latest: Latest | undefined, first: string): void {
@@ -132,19 +139,22 @@ export class Changes {
     this.pending = { ...pending, isOver: true, failed };
     if (typeof retryAt !== 'string') return;
     this.pending = { ...this.pending, retryAt };
-    if (!pending.isConsented || isUnsent !== true || retryAt >= payableUntil)
+    const mayComeAgain = pending.isConsented === true || failedFor === 'held';
+    if (!mayComeAgain || isUnsent !== true || retryAt >= payableUntil)
       this.#wrong(`change ${pending.invoiceId} fails at ${at}, and is wanted again at ${retryAt}`);
   }
 
   dropped(): void {
     if (!this.pending) this.#wrong('a change is dropped that does not wait');
-    this.balance += this.pending?.fromBalanceMinor ?? 0;
+    const { fromBalanceMinor = 0, lost = 0 } = this.pending ?? {};
+    this.balance += fromBalanceMinor - lost;
     this.pending = undefined;
   }
 
   changed(fact: Fact, at: string, latest: Latest | undefined, first: string): void {
     const change = fact['change'] as Change;
     const { pending } = this;
+    const { lost = 0 } = pending ?? {};
     if (pending) {
       if (pending.invoiceId !== change.invoiceId)
         this.#wrong(`${change.invoiceId} is paid, and ${pending.invoiceId} waits`);
@@ -162,10 +172,11 @@ export class Changes {
       this.balance += change.fromBalanceMinor + change.creditMinor;
       this.#collected -= change.creditMinor;
       this.#cut.set(change.period, Math.max(0, this.#collected));
+      this.#collected = Math.min(0, this.#collected) - lost;
       return;
     }
     this.balance += Math.max(0, change.creditMinor - change.chargeMinor);
-    if (change.period === latest?.number) this.#collected += change.chargeMinor - change.creditMinor;
+    if (change.period === latest?.number) this.#collected += change.chargeMinor - change.creditMinor - lost;
   }
 
   #spend(amount: number): void {

@@ -97,6 +97,7 @@ export class Life {
   #anchor: { readonly day: string; readonly number: number; readonly resumedAt?: string } | undefined;
   readonly changes = new Changes((problem) => this.problems.push(problem));
   readonly #payments = new Set<string>();
+  readonly #refunding = new Set<string>();
   readonly consented: ConsentedTry[] = [];
   /** Those that its periods and changes have asked for. */
   readonly invoices = new Set<string>();
@@ -253,8 +254,12 @@ export class Life {
     subscription_resumed: () => void (this.phase = 'running'),
     end_scheduled: (fact) => void (this.lastNumber = Number(fact['afterNumber'])),
     payer_reason_given: () => {},
-    end_refund_started: () => {},
+    end_refund_started: (fact) => void this.#refunding.add(refundIn(fact)),
     end_refund_refused: () => {},
+    end_refund_failed: (fact) => {
+      if (!this.#refunding.delete(refundIn(fact)))
+        this.problems.push(`refund ${refundIn(fact)} failed, and it was not started or failed before`);
+    },
     end_taken_back: () => void (this.lastNumber = Infinity),
     subscription_ended: () => void (this.phase = 'ended'),
     items_scheduled: (fact) => this.changes.scheduled(fact['items'] as Item[]),
@@ -619,11 +624,16 @@ export class Life {
   }
 }
 
+function refundIn(fact: Fact): string {
+  return `${String(fact['invoiceId'])}.${String(fact['paymentId'])}.${String(fact['refundId'])}`;
+}
+
 /** What was at the bank is finished. */
 const afterTheEnd = new Set([
   'payer_reason_given',
   'end_refund_started',
   'end_refund_refused',
+  'end_refund_failed',
   'charge_postponed',
   'charge_failed',
   'period_paid',

@@ -26,6 +26,7 @@ const eventOf: Readonly<Record<string, string>> = {
   subscription_ended: 'SubscriptionEnded',
   end_refund_started: 'SubscriptionRefundStarted',
   end_refund_refused: 'SubscriptionRefundRefused',
+  end_refund_failed: 'SubscriptionRefundFailed',
   items_scheduled: 'SubscriptionChangeScheduled',
   items_unscheduled: 'SubscriptionChangeTakenBack',
   change_started: 'SubscriptionChangeStarted',

@@ -8,6 +8,7 @@ import { withdrawalOfOperation } from '../../payouts/domain/withdrawal.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { paymentOfOperation } from '../../payments/domain/payment.ts';
 import type { Logger } from '../../platform/log.ts';
+import { refundReturned } from '../../subscriptions/refund-at-end.ts';
 import { takeBack } from '../../subscriptions/take-back.ts';
 import type { WriteDeps } from '../../subscriptions/write-facts.ts';
 
@@ -29,8 +30,9 @@ export async function applyUpdate(
   if (bindingOfOperation(operationId)) return ofBinding(update, log);
   const applied = await applyToPayment({ db: tx, log }, update, clock.now());
   const [invoiceId] = paymentOfOperation(operationId) ?? [];
-  if (invoiceId !== undefined && update.what === 'captureFailed' && applied.outcome === 'applied')
-    await takeBack(tx, invoiceId, clock.now(), deps);
+  if (invoiceId === undefined || applied.outcome !== 'applied') return applied;
+  if (update.what === 'captureFailed') await takeBack(tx, invoiceId, clock.now(), deps);
+  if (update.what === 'refundFailed') await refundReturned(tx, invoiceId, clock.now(), deps);
   return applied;
 }
 

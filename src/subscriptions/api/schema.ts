@@ -187,6 +187,7 @@ const EndRefundSchema = Type.Object(
           paymentID: Type.Optional(EntityID),
           refundID: Type.Optional(EntityID),
           refusedFor: Type.Optional(Type.String()),
+          failedFor: Type.Optional(Type.String()),
         },
         { title: 'RefundOfEnd' },
       ),
@@ -339,9 +340,9 @@ function endRefundBody({ share, isDue, refunds }: EndRefund): Static<typeof EndR
   return {
     refund: share,
     isPending: isDue ?? false,
-    refunds: refunds.map(({ amountMinor, invoiceId, paymentId, refundId, refusedFor }) => ({
+    refunds: refunds.map(({ amountMinor, invoiceId, paymentId, refundId, refusedFor, failedFor }) => ({
       amount: Number(amountMinor),
-      ...defined({ invoiceID: invoiceId, paymentID: paymentId, refundID: refundId, refusedFor }),
+      ...defined({ invoiceID: invoiceId, paymentID: paymentId, refundID: refundId, refusedFor, failedFor }),
     })),
   };
 }

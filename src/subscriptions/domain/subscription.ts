@@ -119,6 +119,8 @@ export type PendingChange = Change & {
   /** The class of a decline, or the code of a refusal. */
   readonly failedFor?: string;
   readonly failedAt?: Instant;
+  /** What a bank has taken back meanwhile of the credit that it uses. Its invoice stays as it is. */
+  readonly lostMinor?: bigint;
 };
 
 export type EndReason =
@@ -134,14 +136,17 @@ export type EndReason =
 /** What is given back of the payments when it ends: the unused time, or the last paid period. */
 export type RefundShare = 'unused' | 'last';
 
-/** A refund that was started, or the reason for which there is none. */
+/** A refund that was started, or the reason for which there is none. `failedFor`: its money is the shop's again. */
 export type RefundOfEnd = {
   readonly invoiceId?: string;
   readonly paymentId?: string;
   readonly amountMinor: bigint;
   readonly refundId?: string;
   readonly refusedFor?: string;
+  readonly failedFor?: string;
 };
+
+type StartedRefund = Required<Omit<RefundOfEnd, 'refusedFor' | 'failedFor'>>;
 
 export type EndRefund = {
   readonly share: RefundShare;
@@ -281,8 +286,13 @@ export type SubscriptionFact =
   | { readonly type: 'payer_reason_given'; readonly reason: PayerReason }
   | { readonly type: 'subscription_ended'; readonly reason: EndReason; readonly refund?: RefundShare }
   /** With the same write as the refund of the payment. */
-  | ({ readonly type: 'end_refund_started' } & Required<Omit<RefundOfEnd, 'refusedFor'>>)
-  | ({ readonly type: 'end_refund_refused'; readonly refusedFor: string } & Omit<RefundOfEnd, 'refundId'>)
+  | ({ readonly type: 'end_refund_started' } & StartedRefund)
+  | ({ readonly type: 'end_refund_refused'; readonly refusedFor: string } & Omit<
+      RefundOfEnd,
+      'refundId' | 'failedFor'
+    >)
+  /** After it was started, also after it had succeeded. The payer has not got the money. */
+  | ({ readonly type: 'end_refund_failed'; readonly failedFor: string } & StartedRefund)
   | { readonly type: 'items_scheduled'; readonly items: readonly Item[] }
   | { readonly type: 'items_unscheduled' }
   | { readonly type: 'change_started'; readonly change: Change }
@@ -431,6 +441,7 @@ export const subscriptionLifecycle = {
     payer_reason_given: 'ended',
     end_refund_started: 'ended',
     end_refund_refused: 'ended',
+    end_refund_failed: 'ended',
     charge_postponed: 'ended',
     charge_failed: 'ended',
     period_paid: 'ended',
@@ -643,6 +654,7 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'payer_reason_given':
     case 'end_refund_started':
     case 'end_refund_refused':
+    case 'end_refund_failed':
       return afterEnd(before, fact, now);
     case 'anchor_shifted':
       return { ...before, schedule: fact.schedule };
@@ -652,10 +664,8 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
       return afterPolicy(before, fact);
     case 'subscription_parked':
       return { ...before, parkedFor: fact.why };
-    case 'subscription_unparked': {
-      const { parkedFor: _, ...rest } = before;
-      return { ...rest, charges: [] };
-    }
+    case 'subscription_unparked':
+      return unparked(before);
     case 'items_scheduled':
     case 'items_unscheduled':
       return withScheduled(before, fact.type === 'items_scheduled' ? fact.items : undefined);
@@ -678,6 +688,10 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
   }
 }
 
+function unparked({ parkedFor: _, ...rest }: Subscription): Subscription {
+  return { ...rest, charges: [] };
+}
+
 type EndFact = Extract<
   LaterFact,
   {
@@ -687,7 +701,8 @@ type EndFact = Extract<
       | 'subscription_ended'
       | 'payer_reason_given'
       | 'end_refund_started'
-      | 'end_refund_refused';
+      | 'end_refund_refused'
+      | 'end_refund_failed';
   }
 >;
 
@@ -709,17 +724,22 @@ function afterEnd(before: Subscription, fact: EndFact, now: Instant): Subscripti
       return { ...before, payerReason: fact.reason };
     case 'end_refund_started':
     case 'end_refund_refused':
+    case 'end_refund_failed':
       return afterRefund(before, fact);
   }
 }
 
 function afterRefund(
   before: Subscription,
-  { type: _, ...refund }: SubscriptionFact & { type: 'end_refund_started' | 'end_refund_refused' },
+  fact: SubscriptionFact & { type: 'end_refund_started' | 'end_refund_refused' | 'end_refund_failed' },
 ): Subscription {
   if (!before.endRefund) throw new Error('A refund of the end came without a wish for it.');
-  const { isDue: __, refunds, ...asked } = before.endRefund;
-  return { ...before, endRefund: { ...asked, refunds: [...refunds, refund] } };
+  const { isDue: _, refunds, ...asked } = before.endRefund;
+  const { type: __, ...refund } = fact;
+  if (fact.type !== 'end_refund_failed')
+    return { ...before, endRefund: { ...asked, refunds: [...refunds, refund] } };
+  const isIt = (one: RefundOfEnd) => one.invoiceId === fact.invoiceId && one.refundId === fact.refundId;
+  return { ...before, endRefund: { ...asked, refunds: refunds.map((one) => (isIt(one) ? refund : one)) } };
 }
 
 /** An older period that is paid later is not the last one. */
@@ -755,6 +775,7 @@ type ChangeFact = Extract<LaterFact, { type: 'change_started' | 'change_dropped'
 function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subscription {
   const { change: pending, ...rest } = before;
   const reserved = pending?.fromBalanceMinor ?? 0n;
+  const lost = pending?.lostMinor ?? 0n;
   switch (fact.type) {
     case 'change_started':
       return {
@@ -763,9 +784,9 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
         creditMinor: before.creditMinor - fact.change.fromBalanceMinor,
       };
     case 'change_dropped':
-      return { ...rest, creditMinor: before.creditMinor + reserved };
+      return { ...rest, creditMinor: before.creditMinor + reserved - lost };
     case 'items_changed':
-      return afterItems({ ...rest, creditMinor: before.creditMinor + reserved }, fact, now);
+      return afterItems({ ...rest, creditMinor: before.creditMinor + reserved }, fact, lost, now);
   }
 }
 
@@ -773,6 +794,7 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
 function afterItems(
   before: Subscription,
   { change, parent }: SubscriptionFact & { type: 'items_changed' },
+  lost: bigint,
   now: Instant,
 ): Subscription {
   const { scheduledItems: _, ...rest } = before;
@@ -787,7 +809,8 @@ function afterItems(
     const paidMinor = before.paidMinor - creditMinor;
     return {
       ...after,
-      paidMinor,
+      // What its credit lacks is not paid of the new period.
+      paidMinor: -larger(-paidMinor, 0n) - lost,
       creditMinor: before.creditMinor + creditMinor,
       cutShort: [...(before.cutShort ?? []), { number: period, paidMinor: larger(paidMinor, 0n) }].slice(
         -maxMissed,
@@ -801,7 +824,7 @@ function afterItems(
   return {
     ...after,
     // Late money belongs to the period it was asked for.
-    paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
+    paidMinor: before.paidMinor + (before.latest?.number === period ? difference - lost : 0n),
     creditMinor: before.creditMinor - fromBalanceMinor + credited,
     ...(isOfLastPaid ? { lastPaid: { ...paid, invoiceIds: [...paid.invoiceIds, invoiceId] } } : {}),
   };
@@ -833,7 +856,7 @@ function larger(one: bigint, other: bigint): bigint {
   return one > other ? one : other;
 }
 
-/** Less than nothing takes money away. What is more than is left goes off its credit, and then off what that has paid of the next period. */
+/** What is taken away beyond what is left goes off its credit, off what a change has reserved of that, and off the next period. */
 function withMoney(before: Subscription, number: number, minor: bigint): Subscription {
   const { latest, cutShort = [] } = before;
   const isLatest = latest?.number === number;
@@ -847,8 +870,18 @@ function withMoney(before: Subscription, number: number, minor: bigint): Subscri
   if (left >= 0n) return after;
   const creditMinor = before.creditMinor + left;
   if (creditMinor >= 0n) return { ...after, creditMinor };
-  const spent = { ...after, creditMinor: 0n };
-  return isLatest ? spent : withMoney(spent, number + 1, creditMinor);
+  const [spent, taken] = withoutReserved({ ...after, creditMinor: 0n }, -creditMinor);
+  return isLatest ? spent : withMoney(spent, number + 1, creditMinor + taken);
+}
+
+/** How much of what is missing it takes. */
+function withoutReserved(before: Subscription, missing: bigint): [Subscription, taken: bigint] {
+  const { change } = before;
+  if (!change) return [before, 0n];
+  const { fromBalanceMinor, lostMinor = 0n } = change;
+  const left = fromBalanceMinor - lostMinor;
+  const taken = left < missing ? left : missing;
+  return [taken > 0n ? { ...before, change: { ...change, lostMinor: lostMinor + taken } } : before, taken];
 }
 
 type DutyFact = Extract<

@@ -2,6 +2,7 @@
 import { earliest, laterBy, type Instant } from '../../clock.ts';
 import { nextDuty, nextLook } from './duties/duties.ts';
 import { waitingForPayer } from './dunning/try-again.ts';
+import { startedRefunds } from './ends/refund.ts';
 import { nextAction, type Subscription, type SubscriptionFact } from './subscription.ts';
 
 /** The end of a payment wakes the subscription. If a crash prevents that, it looks after this time. */
@@ -13,6 +14,7 @@ export function wakeTimeOf(subscription: Subscription, now: Instant): Instant | 
     nextDuty(subscription)?.at,
     nextLook(subscription, now),
     lookAtChange(subscription, now),
+    lookAtRefunds(subscription, now),
   );
 }
 
@@ -50,6 +52,11 @@ function lookAtChange(subscription: Subscription, now: Instant): Instant | undef
   const look = laterBy(now, looksMs.charging);
   if (charging !== undefined || payableUntil <= now) return look;
   return waitingForPayer(subscription)?.isChange ? earliest(look, payableUntil) : payableUntil;
+}
+
+/** The end of a refund wakes the subscription too. */
+function lookAtRefunds(subscription: Subscription, now: Instant): Instant | undefined {
+  return startedRefunds(subscription).length > 0 ? laterBy(now, looksMs.charging) : undefined;
 }
 
 function earliestOf(...times: readonly (Instant | undefined)[]): Instant | undefined {

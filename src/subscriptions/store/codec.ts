@@ -157,6 +157,7 @@ const endRefund: Codec<EndRefund> = object({
       amountMinor: minorUnits,
       refundId: optional(text),
       refusedFor: optional(text),
+      failedFor: optional(text),
     }),
   ),
 });
@@ -234,6 +235,7 @@ const pendingChange: Codec<PendingChange> = object({
   charging: optional(text),
   failedFor: optional(text),
   failedAt: optional(instant),
+  lostMinor: optional(minorUnits),
 });
 
 export const endReason = oneOf(
@@ -375,6 +377,13 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
     invoiceId: optional(text),
     paymentId: optional(text),
     amountMinor: minorUnits,
+  },
+  end_refund_failed: {
+    failedFor: text,
+    invoiceId: text,
+    paymentId: text,
+    amountMinor: minorUnits,
+    refundId: text,
   },
   items_scheduled: { items },
   items_unscheduled: {},

@@ -472,6 +472,12 @@ export type PaidBy = {
   readonly paidThrough?: Instant;
 };
 
+/** The subscription that an invoice is of. */
+export async function loadOwnerOf(db: Database, invoiceId: string): Promise<StoredSubscription | undefined> {
+  const [owner] = await db.run(readOwner, { invoice_id: invoiceId });
+  return owner && loadSubscription(db, owner.subscription_id);
+}
+
 /** What the invoice has paid. Undefined if it is of no subscription, or of a period that does not count as paid. */
 export async function findPaidBy(db: Database, invoiceId: string): Promise<PaidBy | undefined> {
   const [owner] = await db.run(readOwner, { invoice_id: invoiceId });

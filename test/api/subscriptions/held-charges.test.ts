@@ -232,12 +232,18 @@ describe('a charge that is on its way when its bank is held', () => {
     expect((await paymentsOf(by)).map(({ status }) => status)).toEqual(['failed', 'captured']);
   });
 
-  test('of a change whose terms the payer has agreed to is made soon after the hold', async () => {
+  test.each<[string, number | undefined]>([
+    ['whose terms the payer has agreed to', 49_900],
+    ['whose first charge it is', undefined],
+  ])('of a change %s is made soon after the hold', async (_, consentedMinor) => {
     const { banks, clock } = world.service;
     const by = await world.createMerchant();
     await holdFor(0)(banks);
     const customer = await world.createCustomer({}, by);
-    const recurrentTerms = { schedule: 'P1M', amountRule: { kind: 'fixed', amount: 49_900 } };
+    const recurrentTerms = {
+      schedule: 'P1M',
+      amountRule: { kind: 'fixed', amount: consentedMinor ?? 1_000_000_000 },
+    };
     await world.bind(customer, cards[2] ?? '', { recurrentTerms });
     await subscriptions.settle();
     const { id } = (await subscriptions.create(by, customer.id, priceOf(49_900))).body;
@@ -255,11 +261,13 @@ describe('a charge that is on its way when its bank is held', () => {
     const changed = await act('change', price);
     expect(changed.body.pendingChange).toMatchObject({ amount: resetBeforeBooking });
     await subscriptions.settle();
-    clock.advance(minute);
-    const page = payerPage(world.service);
-    const path = new URL(await page.does(await page.linkTo(by, id), 'agree'), 'http://payer').pathname;
-    await consentLinkWorld({ ...world, merchant: by }).agree({ id: path.split('/')[2] ?? '', path });
-    await subscriptions.settle();
+    if (consentedMinor !== undefined) {
+      clock.advance(minute);
+      const page = payerPage(world.service);
+      const path = new URL(await page.does(await page.linkTo(by, id), 'agree'), 'http://payer').pathname;
+      await consentLinkWorld({ ...world, merchant: by }).agree({ id: path.split('/')[2] ?? '', path });
+      await subscriptions.settle();
+    }
     const { pendingChange } = await subscriptions.get(by, id);
     const charges = async () =>
       (await subscriptions.payments(by, pendingChange.invoiceID)).map(({ status }) => status);
@@ -272,6 +280,9 @@ describe('a charge that is on its way when its bank is held', () => {
       await subscriptions.settle();
     }
     expect(await charges()).toEqual(['failed']);
+    const waiting = await subscriptions.get(by, id);
+    expect(waiting.pendingChange).toMatchObject({ failedFor: 'held', isCharging: false });
+    expect(waiting.nextActionAt).toBeDefined();
     for (const passed of [15, 1]) {
       clock.advance(passed * minute);
       await subscriptions.settle();

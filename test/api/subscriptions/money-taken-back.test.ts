@@ -1,5 +1,5 @@
 // A bank takes the money of a period back, days after it was paid.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyUpdate } from '../../../src/app/bank-watch/bank-updates.ts';
 import type { OperationUpdate } from '../../../src/acquiring/domain/bank-updates.ts';
 import { findPaidBy } from '../../../src/subscriptions/store/subscriptions.ts';
@@ -29,10 +29,10 @@ async function takeBack(operationId: string): Promise<string> {
   return outcome;
 }
 
-async function paidTwice() {
+async function paidTwice(more: Record<string, unknown> = {}) {
   const by = await world.createMerchant();
   const customerId = await subscriptions.readyCustomer(by);
-  const { body } = await subscriptions.create(by, customerId, { every: 'P1W' });
+  const { body } = await subscriptions.create(by, customerId, { every: 'P1W', ...more });
   await subscriptions.settle();
   const id: string = body.id;
   const { body: clock } = await subscriptions.call(by, 'GET', '/sandbox/clock');
@@ -79,6 +79,49 @@ test('the period is forgiven, or stays unpaid after the end', async () => {
   expect(await outcomes()).toEqual(['unpaid', 'forgiven']);
   const { status, paidThrough } = await get();
   expect([status, paidThrough]).toEqual(['ended', undefined]);
+});
+
+describe('of a new period that has ended one early', () => {
+  const midnight = (date: string) => `${date}T00:00:00.000000Z`;
+
+  /** The second period is cut on the day after its start, and the bank takes back the payment of the third. */
+  async function lost(credit: 'unused' | 'none') {
+    const life = await paidTwice({ timeZone: 'UTC' });
+    const { body } = await life.act('change', { when: 'anchorNow', credit });
+    const { invoiceID, startsOn, amount } = body.pendingChange;
+    const rows = async () => subscriptions.periods(life.by, body.id);
+    expect((await rows()).map(({ outcome }) => outcome)).toEqual(['paid', 'paid', 'paid']);
+    const before = (await life.get()).paidThrough;
+    expect(await takeBack(`${invoiceID}.1.a`)).toBe('applied');
+    return { ...life, startsOn, amount, rows, before };
+  }
+
+  test.each(['unused', 'none'] as const)(
+    'it is paid through the end that it was given, with credit %s',
+    async (credit) => {
+      const { get, rows, startsOn, amount, act, before } = await lost(credit);
+      const [, second, third] = await rows();
+      expect([second, third]).toMatchObject([{ endsOn: startsOn }, { startsOn, outcome: 'missed', amount }]);
+      expect((await get()).paidThrough).toBe(midnight(startsOn));
+      expect(before > midnight(startsOn)).toBe(true);
+      // What the old one has paid of it is not asked for again.
+      await act('periods/3/charge', {});
+      const [, , again] = await rows();
+      expect(again).toMatchObject({ startsOn, outcome: 'paid', amount });
+      expect(again.invoiceID).not.toBe(third.invoiceID);
+      expect((await get()).paidThrough).toBe(before);
+    },
+  );
+
+  test('each further loss moves it back to the period before', async () => {
+    const { get, rows, act, first, second } = await lost('unused');
+    await takeBack(`${second.invoiceID}.1.a`);
+    expect((await get()).paidThrough).toBe(midnight(second.startsOn));
+    await act('cancel', { when: 'now' });
+    await takeBack(`${first.invoiceID}.1.a`);
+    expect((await get()).paidThrough).toBeUndefined();
+    expect((await rows()).map(({ outcome }) => outcome)).toEqual(['unpaid', 'missed', 'missed']);
+  });
 });
 
 test.each([{}, { trialDays: 7 }])(

@@ -139,6 +139,15 @@ describe('a service is found that', () => {
       return { ...story, ...change(story) };
     });
 
+  test('ends a second later, or loses the failure of a refund', () => {
+    const late = telling(({ endedAt }) => (endedAt === undefined ? {} : { endedAt: endedAt + 1_000_000 }));
+    expect(late).toMatch(/ended \w+ at/);
+    const lost = telling(({ refunds }) => ({
+      refunds: refunds.map((refund) => ({ ...refund, hasFailed: false })),
+    }));
+    expect(lost).toContain('that failed');
+  });
+
   test('charges a change again', () => {
     const twice = telling(({ changes }) => ({ changes: changes.flatMap((one) => [one, one]) }));
     expect(twice).toContain('a change charged');

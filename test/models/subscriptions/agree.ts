@@ -46,7 +46,7 @@ function differenceBetween(model: Story, service: Story): string | undefined {
   return `the model has\n  ${expected[at] ?? 'nothing'}\nthe service\n  ${found[at] ?? 'nothing'}`;
 }
 
-function linesOf({ rows, charges, changes, refunds, end, balance }: Story): string[] {
+function linesOf({ rows, charges, changes, refunds, end, endedAt, balance }: Story): string[] {
   return [
     ...changes.map(({ amount, at }) => `a change charged ${amount} at ${timeOf(at)}`),
     ...charges.map(({ number, at }) => `charge of ${number} at ${timeOf(at)}`),
@@ -55,8 +55,8 @@ function linesOf({ rows, charges, changes, refunds, end, balance }: Story): stri
         `${row.number} ${textOf(row.startsOn)}–${textOf(row.endsOn)} ${timeOf(row.startsAt)} ${timeOf(row.endsAt)} ` +
         `${row.outcome} ${row.amount} ${row.credit}`,
     ),
-    ...refunds.map((amount) => `a refund of ${amount}`),
-    `${end}, ${balance}`,
+    ...refunds.map(({ amount, hasFailed }) => `a refund of ${amount}${hasFailed ? ' that failed' : ''}`),
+    `${end}${endedAt === undefined ? '' : ` at ${timeOf(endedAt)}`}, ${balance}`,
   ];
 }
 

@@ -12,7 +12,11 @@ import {
   type SubscriptionFact,
   type SubscriptionTerms,
 } from '../../../src/subscriptions/domain/subscription.ts';
-import { invoicesToRefund, refundsOf } from '../../../src/subscriptions/domain/ends/refund.ts';
+import {
+  invoicesToRefund,
+  refundsOf,
+  startedRefunds,
+} from '../../../src/subscriptions/domain/ends/refund.ts';
 import { latest, type Instant } from '../../../src/clock.ts';
 
 /** How the bank answers the charge with this number, counted over the life. Undefined: it is still at the bank. */
@@ -28,6 +32,8 @@ export class Life {
   /** Of changes. Undefined: it is still at the bank. */
   readonly changeCharges: { amountMinor: bigint; at: Instant }[] = [];
   answerToChange: ChargeEnding | undefined;
+  /** The bank declines the first refund of the end. */
+  failsRefund = false;
   readonly facts: SubscriptionFact[] = [];
   /** The facts of each transaction. */
   readonly log: { readonly at: Instant; readonly facts: readonly SubscriptionFact[] }[] = [];
@@ -110,6 +116,9 @@ export class Life {
     );
     const none = { type: 'end_refund_refused', refusedFor: 'nothingToRefund', amountMinor: 0n } as const;
     this.take(started.length > 0 ? started : [none], now);
+    const [first] = startedRefunds(this.subscription);
+    if (first && this.failsRefund)
+      this.take([{ type: 'end_refund_failed', ...first, failedFor: 'unknown' }], now);
   }
 
   #chargeChange(paymentId: string, now: Instant): void {

@@ -16,7 +16,8 @@ export type Answer =
 
 export type Act = { at: Micros } & (
   | { does: 'pause'; resumesAt?: Micros; forgives: boolean }
-  | { does: 'cancelNow'; refund: 'none' | 'unused' | 'last' }
+  /** `failsRefund`: the bank declines the first of what it gives back, at once or after it had approved it. */
+  | { does: 'cancelNow'; refund: 'none' | 'unused' | 'last'; failsRefund: boolean }
   | { does: 'resume' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
   /** Again. A change that waits for that is then captured. */
   | { does: 'consent' }
@@ -318,7 +319,12 @@ function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
       return { at, does, price: 1 + random(20_000), when, credit: pick('unused', 'unused', 'none'), answer };
     }
     case 'cancelNow':
-      return { at, does, refund: refunds[Math.floor(at / minute) % refunds.length]! };
+      return {
+        at,
+        does,
+        refund: refunds[Math.floor(at / minute) % refunds.length]!,
+        failsRefund: Math.floor(at / (3 * minute)) % 3 === 0,
+      };
     default:
       return { at, does };
   }
@@ -341,8 +347,9 @@ export type Story = {
   charges: { number: number; at: Micros }[];
   /** What the saved card was charged for changes. */
   changes: { amount: number; at: Micros }[];
-  /** What the end gave back, of each payment. */
-  refunds: number[];
+  /** What the end gave back of each payment, or tried to. */
+  refunds: { amount: number; hasFailed: boolean }[];
   end: string;
+  endedAt?: Micros;
   balance: number;
 };

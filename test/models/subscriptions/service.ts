@@ -168,6 +168,7 @@ function perform(life: Life, act: Act): void {
     if (life.subscription !== subscription) life.answerToChange = { outcome: 'captured' };
   }
   life.take(facts, now);
+  if (act.does === 'cancelNow') life.failsRefund = act.failsRefund;
   const isOver = life.subscription.phase === 'ended';
   if (isOver || ['newCard', 'consent', 'priceNow'].includes(act.does)) wakeAt(life, now);
 }
@@ -238,7 +239,8 @@ function factsIn(outcome: Outcome<readonly SubscriptionFact[], string>): readonl
   return outcome.ok ? outcome.value : [];
 }
 
-function storyOf({ subscription, rows, charges, changeCharges }: Life): Story {
+function storyOf({ subscription, rows, charges, changeCharges, log }: Life): Story {
+  const ended = log.find(({ facts }) => facts.some(({ type }) => type === 'subscription_ended'));
   const { phase, parkedFor, endedFor, creditMinor, endRefund } = subscription;
   return {
     rows: [...rows.values()].map((row) => ({
@@ -253,8 +255,12 @@ function storyOf({ subscription, rows, charges, changeCharges }: Life): Story {
     })),
     charges: charges.map(({ number, at }) => ({ number, at: micros(at) })),
     changes: changeCharges.map(({ amountMinor, at }) => ({ amount: Number(amountMinor), at: micros(at) })),
-    refunds: (endRefund?.refunds ?? []).map(({ amountMinor }) => Number(amountMinor)),
+    refunds: (endRefund?.refunds ?? []).map(({ amountMinor, failedFor }) => ({
+      amount: Number(amountMinor),
+      hasFailed: failedFor !== undefined,
+    })),
     end: parkedFor === undefined ? (endedFor === undefined ? phase : `${phase} ${endedFor}`) : 'parked',
+    ...(ended ? { endedAt: micros(ended.at) } : {}),
     balance: Number(creditMinor),
   };
 }

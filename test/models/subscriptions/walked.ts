@@ -111,12 +111,13 @@ class Walk {
   readonly changes: Story['changes'] = [];
   /** By the number of the period that they are for, in their order. */
   readonly payments = new Map<number, number[]>();
-  refunds: number[] = [];
+  refunds: Story['refunds'] = [];
   /** Asked for at the end, and not made yet. */
-  refund: { share: 'unused' | 'last'; at: Micros } | undefined;
+  refund: { share: 'unused' | 'last'; at: Micros; fails: boolean } | undefined;
   zone: string;
   phase: 'running' | 'paused' | 'unpaid' | 'ended' | 'parked' = 'running';
   why = '';
+  endedAt: Micros | undefined;
   price: number;
   laterPrice: number | undefined;
   balance = 0;
@@ -141,15 +142,15 @@ class Walk {
 
   run(): Story {
     const { firstPayment } = this.plan;
-    if (firstPayment?.isPaid === false)
+    if (firstPayment?.isPaid === false) {
+      const waitsUntil = this.plan.startsAt - firstPayment.createdBefore + dayLong;
+      const nothing = { rows: [], charges: [], changes: [], refunds: [], balance: 0 };
       return {
-        rows: [],
-        charges: [],
-        changes: [],
-        refunds: [],
+        ...nothing,
         end: 'ended firstPaymentMissing',
-        balance: 0,
+        endedAt: this.looksAt(waitsUntil + this.plan.lateBy),
       };
+    }
     if (firstPayment) this.payFirst(firstPayment.amount);
     let now = this.plan.startsAt;
     const stops = [
@@ -165,8 +166,8 @@ class Walk {
       if (act) this.act(act);
     }
     const end = this.phase === 'ended' ? `ended ${this.why}` : this.phase;
-    const { rows, charges, changes, refunds, balance } = this;
-    return { rows, charges, changes, refunds, end, balance };
+    const { rows, charges, changes, refunds, balance, endedAt } = this;
+    return { rows, charges, changes, refunds, end, balance, ...(endedAt === undefined ? {} : { endedAt }) };
   }
 
   /** The payer's own payment is that of the first period, whatever it cost. */
@@ -181,9 +182,11 @@ class Walk {
     const dropped = this.dropsAt();
     const all = [...this.overdue().map(({ at }) => at), ...(dropped === undefined ? [] : [dropped])];
     const times = all.map((at) => at + this.plan.lateBy);
-    const first = Math.max(Math.min(...times, Infinity), now);
-    const outage = this.plan.outages.find(({ from, until }) => from <= first && first < until);
-    return outage ? outage.until : first;
+    return this.looksAt(Math.max(Math.min(...times, Infinity), now));
+  }
+
+  looksAt(at: Micros): Micros {
+    return this.plan.outages.find(({ from, until }) => from <= at && at < until)?.until ?? at;
   }
 
   /** Does what is due by now, the longest overdue first. */
@@ -219,7 +222,7 @@ class Walk {
     if (oldest?.tryAt !== undefined)
       found.push({ at: this.turnOf(oldest, oldest.tryAt), run: (now) => this.charge(oldest, now) });
     else if (oldest?.giveUpAt !== undefined)
-      found.push({ at: oldest.giveUpAt, run: () => this.giveUp(oldest) });
+      found.push({ at: oldest.giveUpAt, run: (now) => this.giveUp(oldest, now) });
     const until = this.phase === 'paused' ? this.pause?.until : undefined;
     if (until !== undefined) found.push({ at: until, run: (now) => this.resume(until, now) });
     const isWaiting = oldest !== undefined && oldest.row.outcome === 'open';
@@ -230,7 +233,7 @@ class Walk {
       if (mayEnd && !isWaiting && last && !this.isStartingToday())
         found.push({
           at: last.endsAt,
-          run: () => this.end(this.lastNumber === undefined ? 'finished' : 'payer'),
+          run: (now) => this.end(this.lastNumber === undefined ? 'finished' : 'payer', now),
         });
     } else if (this.phase === 'running' && (!isWaiting || this.plan.stack) && !this.isStartingToday()) {
       const due = this.dueAt(next);
@@ -453,7 +456,7 @@ class Walk {
     this.unpaid = this.unpaid.filter((one) => one !== open);
   }
 
-  giveUp(open: Unpaid): void {
+  giveUp(open: Unpaid, now: Micros): void {
     if (this.plan.stack && this.plan.finally !== 'end') {
       // Each is a debt of its own, and the others continue.
       this.drop(open, 'unpaid');
@@ -468,33 +471,34 @@ class Walk {
       return;
     }
     this.drop(open, 'unpaid');
-    if (this.plan.finally === 'end') this.end('unpaid');
+    if (this.plan.finally === 'end') this.end('unpaid', now);
     else if (this.phase !== 'paused') {
       this.phase = 'paused';
       this.pause = { until: undefined };
     }
   }
 
-  end(why: string): void {
+  end(why: string, at: Micros): void {
     for (const open of this.unpaid) this.drop(open, 'unpaid');
     if (this.change && !this.change.isAtBank) this.dropChange();
     this.phase = 'ended';
     this.why = why;
+    this.endedAt = at;
   }
 
   /** As much as the wish is for, of one payment after the other. A payment at the bank comes first. */
   giveBack(): void {
     if (!this.refund || this.change) return;
-    const { share, at } = this.refund;
+    const { share, at, fails } = this.refund;
     this.refund = undefined;
     const paid = this.rows.findLast(({ outcome }) => outcome === 'paid');
     let wanted = share === 'last' ? Infinity : this.unusedAt(at);
     for (const payment of paid ? (this.payments.get(paid.number) ?? []) : []) {
       const amount = Math.min(wanted, payment);
       wanted -= amount;
-      if (amount > 0) this.refunds.push(amount);
+      if (amount > 0) this.refunds.push({ amount, hasFailed: fails && this.refunds.length === 0 });
     }
-    if (this.refunds.length === 0) this.refunds.push(0);
+    if (this.refunds.length === 0) this.refunds.push({ amount: 0, hasFailed: false });
   }
 
   /** The price of the time that is left, and not more than was collected. */
@@ -569,8 +573,8 @@ class Walk {
         if (this.phase === 'paused') this.resume(Math.min(act.at, this.pause?.until ?? act.at), act.at);
         return;
       case 'cancelNow':
-        this.end('payer');
-        if (act.refund !== 'none') this.refund = { share: act.refund, at: act.at };
+        this.end('payer', act.at);
+        if (act.refund !== 'none') this.refund = { share: act.refund, at: act.at, fails: act.failsRefund };
         this.giveBack();
         return;
       case 'cancelAtEnd':

@@ -234,12 +234,13 @@ function withoutCharge({
   charging: __,
   failedFor: ___,
   failedAt: ____,
+  lostMinor: _____,
   ...change
 }: PendingChange): Change {
   return change;
 }
 
-/** Nothing, if the payment is not the one in progress. It is charged once: after that the payer can pay, unless all has ended. */
+/** Nothing, if the payment is not the one in progress. It reaches the bank once: after that the payer can pay, unless all has ended. */
 export function decideChangeChargeEnded(
   subscription: Subscription,
   paymentId: string,
@@ -259,16 +260,22 @@ export function decideChangeChargeEnded(
 
 type UnpaidEnding = Exclude<ChargeEnding, { outcome: 'captured' }>;
 
-/** A try that a consent of the payer started is not used up before it is sent. */
+/** A hold of the bank uses up no try. Nothing else that was not sent does, if a consent of the payer started it. */
 function retryOf({ failedFor, payableUntil }: PendingChange, ending: UnpaidEnding, now: Instant) {
   if (ending.outcome === 'failed') return {};
   const { outcome, retryAfter } = ending;
   const retryAt = outcome === 'unsent' ? triedAgainAt(retryAfter, now) : retryAfter;
-  if (failedFor === undefined || retryAt === undefined || payableUntil === undefined) return {};
+  if ((failedFor === undefined && !isHeld(ending)) || retryAt === undefined || payableUntil === undefined)
+    return {};
   return retryAt < payableUntil ? { retryAt } : {};
 }
 
 function failureOf(ending: UnpaidEnding) {
   if (ending.outcome === 'failed') return { failedFor: ending.declineClass };
-  return { failedFor: ending.outcome === 'refused' ? ending.code : 'unsent', isUnsent: true } as const;
+  const unsent = isHeld(ending) ? 'held' : 'unsent';
+  return { failedFor: ending.outcome === 'refused' ? ending.code : unsent, isUnsent: true } as const;
+}
+
+function isHeld(ending: UnpaidEnding): boolean {
+  return ending.outcome === 'unsent' && ending.isHeld === true;
 }

@@ -214,7 +214,7 @@ describe('of a change that is not paid', () => {
   const due = at('02-13T12:00');
 
   /** The first period is paid, and the charge of the change ends in this way. */
-  function withChange(ending: Failure | { readonly outcome: 'unsent' }): Life {
+  function withChange(ending: Failure | Unsent): Life {
     const life = new Life(terms).until(start);
     life.answerToChange = ending;
     const items = [{ product: 'Tea', quantity: 1n, priceMinor: 9_000n }];
@@ -223,9 +223,10 @@ describe('of a change that is not paid', () => {
     life.take(wanted.value, changedAt);
     return life.wakeAt(changedAt);
   }
+  type Unsent = ChargeEnding & { readonly outcome: 'unsent' };
   const tried = ({ changeCharges }: Life) => changeCharges.slice(1).map((charge) => charge.at);
 
-  test.each<[string, Failure | { readonly outcome: 'unsent' }, Instant, Instant[]]>([
+  test.each<[string, Failure | Unsent, Instant, Instant[]]>([
     ['an amount above the consent', refused('recurrentAmountAboveConsent'), soon, [soon]],
     ['a series that was stopped', refused('recurrentStopped'), soon, [soon]],
     ['a card that has expired', refused('recurrentCardExpired'), soon, [soon]],
@@ -281,14 +282,14 @@ describe('of a change that is not paid', () => {
 
   test('is not used up if the bank was away or held: it is made an hour later, or when the bank wants it', () => {
     const [inAnHour, afterHold] = [at('02-10T13:30'), at('02-10T14:07')];
-    for (const [ending, next] of [
-      [{ outcome: 'unsent' }, inAnHour],
-      [{ outcome: 'unsent', isHeld: true, retryAfter: afterHold }, afterHold],
+    for (const [ending, failedFor, next] of [
+      [{ outcome: 'unsent' }, 'unsent', inAnHour],
+      [{ outcome: 'unsent', isHeld: true, retryAfter: afterHold }, 'held', afterHold],
     ] as const) {
       const life = withChange(payerPresent);
       life.answerToChange = ending;
       hear(life, soon);
-      expect(life.facts.at(-1)).toMatchObject({ failedFor: 'unsent', retryAt: next });
+      expect(life.facts.at(-1)).toMatchObject({ failedFor, retryAt: next });
       expect(wakeTimeOf(life.subscription, soon)).toBe(next);
       expect(tried(hear(life, soon, at('02-10T13:00')))).toEqual([soon]);
       life.answerToChange = { outcome: 'captured' };
@@ -299,6 +300,42 @@ describe('of a change that is not paid', () => {
     tooLate.answerToChange = { outcome: 'unsent' };
     const last = laterBy(due, -3_600_000);
     expect(tried(hear(tooLate, last).until(laterBy(due, -1)))).toEqual([last]);
+  });
+
+  const held = (retryAfter: Instant): Unsent => ({ outcome: 'unsent', isHeld: true, retryAfter });
+  const [first, second] = [at('02-10T12:07'), at('02-10T13:14')];
+
+  test.each<[string, Unsent, (ChargeEnding | undefined)[], Instant[]]>([
+    ['is made after the hold', held(first), [{ outcome: 'captured' }], [first]],
+    [
+      'is made after the next hold too',
+      held(first),
+      [held(second), { outcome: 'captured' }],
+      [first, second],
+    ],
+    ['is declined after the hold, once', held(first), [declined('funds')], [first]],
+    [
+      'is not sent after the hold, and comes an hour later',
+      held(first),
+      [{ outcome: 'unsent' }],
+      [first, laterBy(first, 3_600_000)],
+    ],
+    ['is not made when its invoice is due', held(due), [], []],
+    ['is not made again if the bank was away without a hold', { outcome: 'unsent' }, [], []],
+  ])('a first charge under a hold %s', (_, ending, endings, charges) => {
+    const life = withChange(ending);
+    for (const next of charges) {
+      life.answerToChange = endings.shift();
+      life.until(next);
+    }
+    expect(tried(life.until(laterBy(due, -1)))).toEqual(charges);
+  });
+
+  test('is paid by the payer while it waits for the end of a hold, and is not charged then', () => {
+    const life = withChange(held(first));
+    life.take(decideChangeEnded(life.subscription, 'I', true), changedAt);
+    expect(tried(life.until(laterBy(due, -1)))).toEqual([]);
+    expect(life.subscription.items).toMatchObject([{ priceMinor: 9_000n }]);
   });
 
   test('waits for the end of a pause, and of a stop of charging', () => {

@@ -5,6 +5,9 @@ import type { Currency } from '../../../money.ts';
 import { decideChargeEnded } from '../charge-outcome.ts';
 import { decideCreate, decideFirstPaymentCaptured, decidePaid, decideWake } from '../commands.ts';
 import { monthlyPolicy } from '../dunning/dunning.ts';
+import { Life } from '../../../../test/models/subscriptions/lived.ts';
+import { decideDuty, nextDuty } from './duties.ts';
+import { nextChargeOf } from './next-charge.ts';
 import { evolve, evolveAll, type SubscriptionTerms } from '../subscription.ts';
 import { emailsFor } from './emails.ts';
 
@@ -64,3 +67,26 @@ test.each([
   const [email] = emailsFor(unpaid, decidePaid(unpaid, 1, 'payer', start), start);
   expect([email?.kind, email?.chargeAt !== undefined]).toEqual(['recovered', continues]);
 });
+
+// From 18 February, 11 days are left of a period of 28.
+test.each([
+  ['proRata', 393n, '2027-02-18'],
+  ['full', 1_000n, '2027-02-18'],
+  ['free', 1_000n, '2027-03-01'],
+] as const)(
+  'the short period after a trial that is %s is announced with what it costs',
+  (firstPeriod, cost, day) => {
+    const { firstInvoice: _, ...saved } = terms;
+    const createdAt = '2027-02-04T12:00:00.000000Z' as Instant;
+    const schedule = { ...terms.schedule, anchor: { day: 1, firstPeriod }, trialDays: 14 } as const;
+    const life = new Life({ ...saved, customerId: 'C', createdAt, startsWith: 'savedCard', schedule }).until(
+      createdAt,
+    );
+    const duty = nextDuty(life.subscription);
+    if (!duty) throw new Error('Nothing is announced.');
+    const facts = decideDuty(life.subscription, duty, duty.at, { by: 'email', version: 1 });
+    const about = { kind: 'announced', why: 'trialEnding', amountMinor: cost, period: { startsOn: day } };
+    expect(emailsFor(life.subscription, facts, duty.at)).toMatchObject([{ ...about, priceMinor: 1_000n }]);
+    expect(nextChargeOf(life.subscription, createdAt)).toMatchObject({ amountMinor: cost });
+  },
+);

@@ -3,8 +3,15 @@ import { describe, expect, test } from 'vitest';
 import type { Instant } from '../../../clock.ts';
 import { decideCancel, decideWake } from '../commands.ts';
 import { decideForPayer } from '../payer-acts.ts';
-import { evolveAll, nextAction, type Period, type Subscription } from '../subscription.ts';
-import { invoicesToRefund, refundsOf } from './refund.ts';
+import {
+  evolveAll,
+  nextAction,
+  type Period,
+  type Subscription,
+  type SubscriptionFact,
+} from '../subscription.ts';
+import { wakeTimeOf } from '../wake-time.ts';
+import { invoicesToRefund, refundsOf, startedRefunds } from './refund.ts';
 
 const at = (text: string) => `${text}.000000Z` as Instant;
 /** 30 days. */
@@ -149,6 +156,34 @@ describe('the last paid period', () => {
     expect(invoicesToRefund({ ...older, latest: { ...period, outcome: 'skipped' } })).toEqual([]);
     const next = { ...period, number: 4, invoiceId: 'I4' };
     expect(invoicesToRefund({ ...running, latest: next })).toEqual(['I4']);
+  });
+});
+
+describe('a refund that fails after it was started', () => {
+  const now = at('2027-01-11T00:00:00');
+  const refund = (invoiceId: string) => ({ invoiceId, paymentId: '1', amountMinor: 1n, refundId: '100' });
+  const started = (invoiceId: string) => ({ type: 'end_refund_started', ...refund(invoiceId) }) as const;
+  const failed = (invoiceId: string, failedFor = 'unknown') =>
+    ({ type: 'end_refund_failed', ...refund(invoiceId), failedFor }) as const;
+  const refused = { type: 'end_refund_refused', refusedFor: 'code', ...paid(2n), amountMinor: 2n } as const;
+
+  test.each<[string, SubscriptionFact[], string[], (string | undefined)[]]>([
+    ['is one of two', [started('I3'), started('C3'), failed('I3')], ['C3'], ['unknown', undefined]],
+    ['is the later of two', [started('I3'), started('C3'), failed('C3')], ['I3'], [undefined, 'unknown']],
+    [
+      'is each of two',
+      [started('I3'), started('C3'), failed('I3'), failed('C3')],
+      [],
+      ['unknown', 'unknown'],
+    ],
+    ['is none that could not start', [refused, started('C3'), failed('C3')], [], [undefined, 'unknown']],
+    ['is none of those that the bank has not declined', [started('I3')], ['I3'], [undefined]],
+  ])('%s', (_, facts, pending, expected) => {
+    const after = evolveAll(ended('last', now), facts, now);
+    expect(startedRefunds(after).map(({ invoiceId }) => invoiceId)).toEqual(pending);
+    expect(after.endRefund?.refunds.map(({ failedFor }) => failedFor)).toEqual(expected);
+    expect(nextAction(after)).toBeUndefined();
+    expect(wakeTimeOf(after, now)).toBe(pending.length > 0 ? at('2027-01-11T01:00:00') : undefined);
   });
 });
 

@@ -30,6 +30,15 @@ export function refundsOf(subscription: Subscription, payments: readonly Paid[])
   });
 }
 
+/** That the end has started, and that have not failed. */
+export function startedRefunds({ endRefund }: Pick<Subscription, 'endRefund'>) {
+  return (endRefund?.refunds ?? []).flatMap(({ failedFor, invoiceId, paymentId, refundId, amountMinor }) =>
+    failedFor !== undefined || invoiceId === undefined || paymentId === undefined || refundId === undefined
+      ? []
+      : { invoiceId, paymentId, refundId, amountMinor },
+  );
+}
+
 /** As in a change, nothing is reckoned for a trial. */
 function unusedMinor(subscription: Subscription, at: Instant): bigint {
   const { latest, items, paidMinor } = subscription;

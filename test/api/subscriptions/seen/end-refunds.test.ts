@@ -1,12 +1,13 @@
 // What an end gives back. Each refund is an ordinary one of its payment, or the reason for none is shown.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyUpdate } from '../../../../src/app/bank-watch/bank-updates.ts';
 import { setShopFees } from '../../../../src/merchants/store/parties.ts';
 import type { Merchant } from '../../../support/service/test-service.ts';
 import { setTradingFlag } from '../../../support/worlds/block-merchant.ts';
 import { startReceiver, type Receiver } from '../../../support/receivers/receiver.ts';
 import { webhooksUrl } from '../../../support/receivers/webhooks.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../../support/worlds/customer-world.ts';
-import { connectionBreaks } from '../../../support/worlds/recurring.ts';
+import { connectionBreaks, insufficientFunds } from '../../../support/worlds/recurring.ts';
 import {
   subscriptionsUrl,
   subscriptionWorld,
@@ -199,6 +200,86 @@ test('a charge at the bank is finished first, and is given back', async () => {
   expect(outcome).toBe('paid');
   const refunds = [{ amount: connectionBreaks, ...paymentOf(invoiceID), refundID: '100' }];
   expect(await endRefund()).toEqual({ refund: 'last', isPending: false, refunds });
+});
+
+describe('a refund that fails after it was started', () => {
+  /** Half of a period is given back, so twice the amount is charged. */
+  async function halfGivenBack(amount: number) {
+    const life = await started({ items: items(2 * amount) });
+    await subscriptions.call(life.by, 'POST', webhooksUrl, {
+      scope: { topic: 'SubscriptionsTopic', shopID: 'TEST', eventTypes: ['SubscriptionRefundFailed'] },
+      url: receiver.url,
+    });
+    await life.moveTo(15);
+    await life.act('cancel', { when: 'now', refund: 'unused' });
+    const [first = ''] = await life.invoices();
+    const refund = { amount, ...paymentOf(first), refundID: '100' };
+    const shown = (failedFor?: string) => ({
+      refund: 'unused',
+      isPending: false,
+      refunds: [{ ...refund, ...(failedFor === undefined ? {} : { failedFor }) }],
+    });
+    const told = async () => {
+      await world.service.webhooks.whenIdle();
+      return receiver.deliveries
+        .map(({ body }) => body)
+        .filter(({ subscription }) => subscription?.id === life.id);
+    };
+    return { ...life, first, shown, told };
+  }
+  const stays = async () => {
+    await world.later(7_200_000);
+    await subscriptions.settle();
+  };
+
+  test('because the bank declines it is shown as failed, once', async () => {
+    const { endRefund, refundsOf, first, shown, told } = await halfGivenBack(insufficientFunds);
+    expect(await endRefund()).toEqual(shown('insufficient_funds'));
+    expect(await refundsOf(first)).toMatchObject([{ id: '100', status: 'failed' }]);
+    await stays();
+    expect(await refundsOf(first)).toHaveLength(1);
+    expect(await told()).toMatchObject([
+      {
+        eventType: 'SubscriptionRefundFailed',
+        amount: insufficientFunds,
+        payment: paymentOf(first),
+        reason: 'insufficient_funds',
+        subscription: { endRefund: shown('insufficient_funds') },
+      },
+    ]);
+  });
+
+  test('is waited for while the bank has not decided, and then no more', async () => {
+    world.bank.faults.order({ kind: 'error-before-booking', operationKind: 'refund', next: 1 });
+    const { id, endRefund, shown } = await halfGivenBack(insufficientFunds);
+    expect(await endRefund()).toEqual(shown());
+    const read = 'select wake_at is not null as looks from subscription where subscription_id = $1';
+    const { database } = world.service.testDatabase;
+    const looks = async () =>
+      (await database.withClient((client) => client.query(read, [id]))).rows[0]?.['looks'];
+    expect(await looks()).toBe(true);
+    await stays();
+    await stays();
+    expect(await endRefund()).toEqual(shown('insufficient_funds'));
+    expect(await looks()).toBe(false);
+  });
+
+  test('after it had succeeded is shown as failed', async () => {
+    const { endRefund, shown, told, first } = await halfGivenBack(20_000);
+    await stays();
+    expect(await endRefund()).toEqual(shown());
+    expect(await told()).toEqual([]);
+    const { database, clock } = world.service;
+    const update = { operationId: `${first}.1.100`, what: 'refundFailed', at: clock.now() } as const;
+    const deps = { ...world.service, livemode: false, log: { error: () => {} } };
+    const returned = () => database.transaction((tx) => applyUpdate(deps, tx, update));
+    expect(await returned()).toEqual({ outcome: 'applied' });
+    expect(await endRefund()).toEqual(shown('unknown'));
+    expect(await returned()).toEqual({ outcome: 'nothing' });
+    expect(await told()).toMatchObject([
+      { reason: 'unknown', subscription: { endRefund: shown('unknown') } },
+    ]);
+  });
 });
 
 test('only a key that may refund payments ends a subscription with a refund', async () => {
