@@ -81,7 +81,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'delete_old_shop_guards',
       'delete_old_shop_outcomes',
       'delete_unretained_cards',
-      'find_due_on_moved_clocks',
+      'find_due',
       'forget_idempotency_keys',
       'forget_ledger_checkpoint',
       'read_late_exchange_hours',
