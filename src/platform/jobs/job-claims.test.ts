@@ -32,7 +32,6 @@ test.each([
       create table planned (planned_id text primary key, party_id text not null, wake_at timestamptz, attempts int not null default 0,
         note text, terms json not null default '{"bankId":"B"}');
       create index planned_due on planned (wake_at) where wake_at is not null;
-      create index planned_of_party on planned (party_id, wake_at) where wake_at is not null;
       insert into planned select n, 'P', timestamptz '${now}' + (n + 60) * interval '1 minute', 0, repeat('x', 200)
         from generate_series(1, ${rows}) as n;
       insert into planned select 'ended ' || n, 'P', null, 0, repeat('x', 200) from generate_series(1, ${rows}) as n`);
@@ -54,8 +53,7 @@ test.each([
     await client.query(`prepare due as ${dueIn(['planned']).text}`);
     const { rows: plan } = await client.query<{ 'QUERY PLAN': string }>(`explain execute due ('${now}')`);
     const text = plan.map((line) => line['QUERY PLAN']).join('\n');
-    expect(text).toMatch(/Index (Only )?Scan using planned_due/);
-    expect(text).not.toContain('Seq Scan on planned');
+    expect(text).toMatch(/Limit.*\n *-> +Index (Only )?Scan using planned_due/);
   });
 });
 
