@@ -52,11 +52,10 @@ function metricsOfProcess(): Registry {
   return processMetrics;
 }
 
-export function openMetrics({
-  workers,
-  longestGaugeReadMs: longestReadMs = readWithinMs,
-}: MetricsOptions = {}): Metrics {
-  const registry = new Registry();
+export function openMetrics(
+  { workers, longestGaugeReadMs: longestReadMs = readWithinMs }: MetricsOptions = {},
+  registry = new Registry(),
+): Metrics {
   const registries = [metricsOfProcess(), registry];
   AggregatorRegistry.setRegistries(registries);
   const requests = new Histogram({
