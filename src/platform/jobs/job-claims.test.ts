@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
-import { claimSizes, dueStatements } from './job-claims.ts';
+import { claimSizes, dueIn, dueStatements } from './job-claims.ts';
 
 const rows = Number(process.env['DUE_ROWS'] ?? 5_000);
 /** PostgreSQL makes so many plans before it considers keeping one. */
@@ -49,6 +49,11 @@ test.each([
       expect(text).toContain('Index Scan using planned_due');
       expect(text).not.toContain('Seq Scan on planned');
     }
+    await client.query('set plan_cache_mode = force_generic_plan');
+    await client.query(`prepare due as ${dueIn(['planned']).text}`);
+    const { rows: plan } = await client.query<{ 'QUERY PLAN': string }>(`explain execute due ('${now}')`);
+    const text = plan.map((line) => line['QUERY PLAN']).join('\n');
+    expect(text).toMatch(/Limit.*\n *-> +Index (Only )?Scan using planned_due/);
   });
 });
 

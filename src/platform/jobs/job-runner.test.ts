@@ -43,6 +43,17 @@ async function finish(id: string): Promise<void> {
   await sql('update task set done = done + 1, wake_at = null, attempts = 0 where task_id = $1', [id]);
 }
 
+/** Resolves in the turn in which a statement of that name is sent. */
+function sends(awaited: string): Promise<void> {
+  onTestFinished(() => void vi.restoreAllMocks());
+  return new Promise((resolve) => {
+    recordStatements((name) => {
+      if (name === awaited) resolve();
+      return false;
+    });
+  });
+}
+
 function node(
   step: (
     id: string,
@@ -292,7 +303,9 @@ describe('a due job', () => {
     jobs.wake();
     await jobs.whenIdle();
     await addTask('just claimed', clock.now());
+    const claim = sends('claim_due_task');
     jobs.wake();
+    await claim;
     const stopped = jobs.stop().then(() => seen.push('the runner stopped'));
     await bank.reached;
     // Round trips, so that a stop that does not wait has enough time to end.
@@ -529,6 +542,18 @@ describe("moving a party's clock", () => {
   });
 });
 
+test('a poll asks one statement of all tables, and claims only where something is due', async () => {
+  const jobs = node();
+  await addTask('later', laterBy(clock.now(), minute));
+  const sent = recordStatements();
+  onTestFinished(() => void vi.restoreAllMocks());
+  await poll(jobs);
+  expect(sent).toEqual([expect.stringMatching(/^find_due/)]);
+  clock.advance(minute);
+  await poll(jobs);
+  expect(sent).toContain('claim_due_task');
+});
+
 test('a poll claims jobs of a party whose clock was moved only when one is due on it', async () => {
   const jobs = node();
   await addTask('later', laterBy(clock.now(), 10 * minute));
@@ -620,7 +645,9 @@ describe('a table with limited concurrency', () => {
     for (const id of ['a', 'b', 'c', 'd']) await addTask(id, clock.now());
     await claimed(['e', 'f', 'g', 'h']);
     const { jobs, server, begun, now } = countingNode(4);
+    const claim = sends('claim_due_task_4');
     jobs.wake();
+    await claim;
     for (const id of ['e', 'f', 'g', 'h']) jobs.run('task', [id], clock.now());
     await expect.poll(() => begun).toContain('d');
     server.open();
