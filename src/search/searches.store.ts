@@ -107,10 +107,7 @@ const ofAmount = [
 const ofApproval = `(invoice_id, payment_id) in (
           select payment.invoice_id, payment.payment_id from search_payment as payment
           where payment.party_id = :party_id and payment.approval_code = :approval_code)`;
-const ofRefund = [
-  ...['payment_id', 'refund_id', 'status', 'rrn'].map((name) => same(name)),
-  when('approval_code', ofApproval),
-].join('\n        ');
+const ofRefund = ['payment_id', 'refund_id', 'status', 'rrn'].map((name) => same(name)).join('\n        ');
 
 /** What is looked for: something exact, which has an index of its own, or a range of time in a shop. The most exact is first. */
 export const searchKeys = [
@@ -210,8 +207,8 @@ const searchInvoicesBy = (key: InvoiceSearchKey) =>
   });
 
 const refundsAsked = (key: RefundSearchKey) => `from search_refund as refund
-      where party_id = :party_id and shop_id = :shop_id ${key === 'approval_code' ? `and ${ofApproval}` : keyed(key)}
-        and created_at >= :created_from
+      where party_id = :party_id and shop_id = :shop_id and created_at >= :created_from
+        ${key === 'approval_code' ? `and ${ofApproval}` : `${keyed(key)} ${when('approval_code', ofApproval)}`}
         ${ofPlace}
         ${ofRefund}`;
 

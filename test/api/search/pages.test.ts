@@ -303,6 +303,15 @@ describe('the plan', () => {
     }
   });
 
+  test('of refunds by an approval code looks up the refunds of its payments, which are found once', async () => {
+    for (const searched of [refundSearches.approval_code, refundCounts.approval_code]) {
+      const plan = await planOf(searched, { approval_code: values.approval_code });
+      expect(plan.split(ofRefund.approval_code)).toHaveLength(2);
+      expect(plan).toContain('search_refund_pkey');
+      expect(plan).not.toContain('search_refund_of_shop');
+    }
+  });
+
   test.each([readFreshness, readOldestUnseen])('of $name begins where the reader is', async (asked) => {
     // The log of this test has few rows.
     const plan = await planOf(asked, {}, 'set local enable_seqscan = off');
