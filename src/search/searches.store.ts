@@ -123,13 +123,14 @@ export const searchKeys = [
   'payment_amount',
   'time',
 ] as const;
-export const invoiceSearchKeys = [...searchKeys, 'invoice_amount'] as const;
+/** The last: any filter of a payment, over a range of time. */
+export const invoiceSearchKeys = [...searchKeys, 'invoice_amount', 'payment_time'] as const;
 export const refundSearchKeys = ['invoice_id', 'rrn', 'external_id', 'approval_code', 'time'] as const;
 export type InvoiceSearchKey = (typeof invoiceSearchKeys)[number];
 export type SearchKey = (typeof searchKeys)[number];
 export type RefundSearchKey = (typeof refundSearchKeys)[number];
 const keyed = (key: InvoiceSearchKey) => {
-  if (key === 'time') return '';
+  if (key === 'time' || key === 'payment_time') return '';
   if (key === 'payment_amount' || key === 'invoice_amount') return `and amount_minor = :${key}`;
   const is = `and ${key} = :${key}`;
   return key === 'fingerprint' ? `${is} and md5(${key}) = md5(:${key})` : is;

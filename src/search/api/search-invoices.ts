@@ -56,15 +56,17 @@ export const searchInvoices = endpoint({
     return searched(
       deps,
       { operation: 'searchInvoices', partyId, shopId: params.shopID, now, query, keys: invoiceSearchKeys },
-      ({ key, created_from, before_at, before: [before_invoice = ''] }) =>
-        search(deps.db, key, {
-          ...invoicesAsked(query),
+      ({ key, created_from, before_at, before: [before_invoice = ''] }) => {
+        const invoices = invoicesAsked(query);
+        return search(deps.db, key === 'time' && invoices.has_payment ? 'payment_time' : key, {
+          ...invoices,
           party_id: partyId,
           shop_id: params.shopID,
           created_from,
           before_at,
           before_invoice,
-        }),
+        });
+      },
       {
         last: ({ createdAt, id }) => ({ createdAt, ids: [id] }),
         body: invoiceBody,

@@ -204,6 +204,7 @@ describe('the plan', () => {
     payment_amount: 5_000,
     invoice_amount: 5_000,
     time: null,
+    payment_time: null,
   };
   /** Those of half of the payments. */
   const common = { ip: '10.0.0.1', last4: '4242' };
@@ -261,6 +262,7 @@ describe('the plan', () => {
     invoice_id: 'search_invoice_pkey',
     external_id: 'search_invoice_external_id',
     invoice_amount: 'search_invoice_of_amount',
+    payment_time: 'search_payment_invoices_of_shop',
   };
 
   const ofRefund = {
@@ -293,6 +295,12 @@ describe('the plan', () => {
       // Only the rows of the page are put in order.
       expect(plan).not.toMatch(/Seq Scan|Sort Key: (?!found)/);
     }
+  });
+
+  test('of invoices by what half of the payments have is in their order, and looks up those of the page alone', async () => {
+    const plan = await planOf(invoiceSearches.payment_time, { payment_statuses: 'captured' });
+    expect(plan).toContain('Scan Backward using search_payment_invoices_of_shop');
+    expect(plan).not.toMatch(/Seq Scan|Sort Key: (?!found)/);
   });
 
   test.each(refundSearchKeys)('of refunds by %s is by its index, also to count them', async (key) => {
