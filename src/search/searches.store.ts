@@ -82,7 +82,11 @@ const same = (column: string, name = column) => when(name, `${column} = :${name}
 
 const ofPayment = [
   same('payment_id'),
-  when('payment_statuses', `status = any(string_to_array(:payment_statuses, ','))`),
+  // Without any status nothing is read: PostgreSQL knows it when it plans.
+  when(
+    'payment_statuses',
+    `:payment_statuses <> '' and status = any(string_to_array(:payment_statuses, ','))`,
+  ),
   same('flow'),
   same('amount_minor', 'payment_amount'),
   ...[
@@ -213,9 +217,11 @@ const refundsAsked = (key: RefundSearchKey) => `from search_refund as refund
         ${ofPlace}
         ${ofRefund}`;
 
+const newestRefunds = 'order by created_at desc, invoice_id desc, payment_id desc, refund_id desc';
+
 export const pageOfRefunds = (key: RefundSearchKey) => `${refundsAsked(key)}
         and (created_at, invoice_id, payment_id, refund_id) < (:before_at, :before_invoice, :before_payment, :before_refund)
-      order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit :limit offset :skip`;
+      ${newestRefunds} limit :limit offset :skip`;
 
 const searchRefundsBy = (key: RefundSearchKey) =>
   statement({
@@ -230,6 +236,7 @@ const searchRefundsBy = (key: RefundSearchKey) =>
     order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc`,
   });
 
+/** In their order: PostgreSQL would rather count from where the table begins, which is years before the range. */
 const countRefundsBy = (key: RefundSearchKey) =>
   statement({
     name: `count_refunds_by_${key}`,
@@ -237,7 +244,7 @@ const countRefundsBy = (key: RefundSearchKey) =>
     row: { total: 'int8' },
     text: `
     select count(*) as total from (
-      select ${refundsAsked(key)} and created_at < :created_until limit :most
+      select ${refundsAsked(key)} and created_at < :created_until ${newestRefunds} limit :most
     ) as counted`,
   });
 

@@ -11,6 +11,10 @@ import {
   refundSearchKeys,
   searchKeys,
 } from '../../../src/search/searches.store.ts';
+import { InvoiceSearch, invoicesAsked, keyOfInvoices } from '../../../src/search/api/search-invoices.ts';
+import { PaymentSearch, paymentsAsked } from '../../../src/search/api/search-payments.ts';
+import { RefundSearch, refundsAsked } from '../../../src/search/api/search-refunds.ts';
+import { keyOf, PageQuery, PaymentQuery } from '../../../src/search/api/search-schema.ts';
 import type { Statement } from '../../../src/platform/database/statement.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
@@ -176,14 +180,20 @@ describe('the plan', () => {
     await query(
       `update search_payment set ip = case when amount_minor % 2 = 0 then '10.0.0.1' else '10.1.' || amount_minor end,
          last4 = case when amount_minor % 2 = 0 then '4242' else lpad((amount_minor % 10000)::text, 4, '0') end,
+         first6 = case when amount_minor % 2 = 0 then '424242' else lpad(amount_minor::text, 6, '5') end, payment_system = 'visa',
          approval_code = 'A' || amount_minor / 20, fingerprint = 'F' || amount_minor / 20
        where party_id = '${merchant.partyId}'`,
     );
     await query(`update search_invoice set external_id = 'e' || amount_minor`);
-    for (const table of ['search_invoice', 'search_payment', 'search_refund'])
+    for (const [table, copies] of [
+      ['search_invoice', 1],
+      ['search_payment', 1],
+      // A count of half of a table would read it in any order.
+      ['search_refund', 5],
+    ])
       await query(
-        `insert into ${table} select (json_populate_record(one, json_build_object('party_id', '${another}', 'invoice_id', 'A' || invoice_id))).*
-         from ${table} as one where party_id = '${merchant.partyId}'`,
+        `insert into ${table} select (json_populate_record(one, json_build_object('party_id', '${another}', 'invoice_id', 'A' || n || invoice_id))).*
+         from ${table} as one cross join generate_series(1, ${copies}) as n where party_id = '${merchant.partyId}'`,
       );
     await query(
       `insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, terms, state)
@@ -293,6 +303,94 @@ describe('the plan', () => {
     expect(plan).toContain(ofInvoice[key]);
     expect(plan).not.toContain('Seq Scan');
   });
+
+  const exactly = {
+    invoiceID: 'I5000',
+    externalID: 'e5000',
+    rrn: '5000',
+    customerID: 'C100',
+    approvalCode: 'A250',
+  };
+  const filtersOfPayment: Readonly<Record<keyof typeof PaymentQuery | 'invoiceID' | 'externalID', unknown>> =
+    {
+      ...exactly,
+      paymentID: '1',
+      paymentStatus: 'captured',
+      paymentFlow: 'instant',
+      paymentMethod: 'bankCard',
+      paymentAmount: 5_000,
+      payerEmail: 'payer100@example.com',
+      payerIP: '10.1.5001',
+      payerFingerprint: 'F250',
+      first6: '424242',
+      last4: '5001',
+      bankCardPaymentSystem: 'visa',
+      // No payment has one, so nothing is read.
+      bankCardTokenProvider: 'applepay',
+      paymentTerminalProvider: 'euroset',
+    };
+  const { fromTime: _, toTime: __, limit: ___, continuationToken: ____, ...ofEach } = PageQuery;
+  const filtersOf = (search: { readonly properties: object }) =>
+    Object.keys(search.properties).filter((name) => name in ofEach || !(name in PageQuery));
+
+  test.each(filtersOf(PaymentSearch))(
+    'of payments by the documented filter %s is by an index',
+    async (name) => {
+      const filters: Readonly<Record<string, unknown>> = {
+        ...filtersOfPayment,
+        paymentAmountFrom: 5_000,
+        paymentAmountTo: 5_000,
+      };
+      const asked = { limit: 10, [name]: filters[name] };
+      expect(asked[name]).toBeDefined();
+      const { key } = keyOf(asked, searchKeys);
+      await expectByIndex(paymentSearches[key], paymentsAsked(asked), ofPayment[key]);
+    },
+  );
+
+  test.each(filtersOf(InvoiceSearch))(
+    'of invoices by the documented filter %s is by an index',
+    async (name) => {
+      const filters: Readonly<Record<string, unknown>> = {
+        ...filtersOfPayment,
+        invoiceStatus: 'unpaid',
+        invoiceAmount: 5_000,
+        invoiceAmountFrom: 5_000,
+        invoiceAmountTo: 5_000,
+      };
+      const asked = { limit: 10, [name]: filters[name] };
+      expect(asked[name]).toBeDefined();
+      const invoices = invoicesAsked(asked);
+      const key = keyOfInvoices(keyOf(asked, invoiceSearchKeys).key, invoices);
+      await expectByIndex(invoiceSearches[key], invoices, ofInvoice[key]);
+    },
+  );
+
+  test.each(filtersOf(RefundSearch))(
+    'of refunds by the documented filter %s is by an index',
+    async (name) => {
+      const filters: Readonly<Record<string, unknown>> = {
+        ...exactly,
+        paymentID: '1',
+        refundID: '100',
+        refundStatus: 'succeeded',
+        offset: 10,
+      };
+      const asked = { limit: 10, [name]: filters[name] };
+      expect(asked[name]).toBeDefined();
+      const { key } = keyOf(asked, refundSearchKeys);
+      for (const searched of [refundSearches[key], refundCounts[key]])
+        // Few of the rows, as 10,000 are of millions.
+        await expectByIndex(searched, { ...refundsAsked(asked), most: 1_000 }, ofRefund[key]);
+    },
+  );
+
+  async function expectByIndex(searched: Statement, asked: Readonly<Record<string, unknown>>, index: string) {
+    const plan = await planOf(searched, asked);
+    expect(plan).not.toContain('Seq Scan');
+    if (asked['payment_statuses'] === '') expect(plan).toContain('One-Time Filter: false');
+    else expect(plan).toContain(index);
+  }
 
   test.each(['ip', 'last4'] as const)('by a common %s is by the same, in its order', async (key) => {
     for (const [searches, index] of [
