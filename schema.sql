@@ -1784,6 +1784,7 @@ create index search_payment_external_id on search_payment using btree (party_id,
 create index search_payment_invoices_of_amount on search_payment using btree (party_id, amount_minor, invoice_created_at, invoice_id);
 create index search_payment_invoices_of_ip on search_payment using btree (party_id, ip, invoice_created_at, invoice_id) where ip is not null;
 create index search_payment_invoices_of_last4 on search_payment using btree (party_id, last4, invoice_created_at, invoice_id) where last4 is not null;
+create index search_payment_invoices_of_shop on search_payment using btree (party_id, shop_id, invoice_created_at, invoice_id) where invoice_created_at is not null;
 create index search_payment_of_amount on search_payment using btree (party_id, amount_minor, created_at, invoice_id, payment_id);
 create index search_payment_of_approval_code on search_payment using btree (party_id, approval_code) where approval_code is not null;
 create index search_payment_of_customer on search_payment using btree (party_id, customer_id, created_at, invoice_id, payment_id) where customer_id is not null;

@@ -6,7 +6,7 @@ import { costSince, meanOf, residentMb, spentSoFar, type Cost } from './harness/
 import { isPgbenchThere, runPgbench } from './workloads/pgbench.ts';
 import { startProcesses, type Contender } from './harness/processes.ts';
 import { measureWebhooks, type WebhooksResult } from './workloads/webhooks.ts';
-import { writeReport, type Result, type SlowBankResult } from './harness/speed-report.ts';
+import { writeReport, type ReadersResult, type Result, type SlowBankResult } from './harness/speed-report.ts';
 import {
   eagerPolling,
   openApi,
@@ -15,12 +15,13 @@ import {
   type Api,
   type Scenario,
 } from './workloads/scenarios.ts';
+import { searchRead, startReaders, stopReaders } from './harness/readers.ts';
 import { measureRound, warmUp } from './harness/round.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 3] [--seconds 3]
-  [--warm-up 6] [--bank-latency 200] [--profile FOLDER]
+  [--warm-up 6] [--bank-latency 200] [--readers] [--profile FOLDER]
 Measures the service in turns with the floor, and prints the ratios of their rates. It takes five minutes at most.
 Results go to bench/results/.
   --quick           charge and recurring only, with shorter turns: under a minute
@@ -30,6 +31,7 @@ Results go to bench/results/.
   --seconds N       length of a turn
   --warm-up N       seconds before the first turn
   --bank-latency N  also measures charges with a bank that takes so many milliseconds; 0 by default
+  --readers         also measures in turns with and without what reads the log: the search reader, its sums, the counts of exchanges
   --profile FOLDER  where to write CPU profiles of the service
 Scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(', ')}.
 Example: npm run bench -- --only recurring --warm-up 60`,
@@ -41,6 +43,7 @@ Example: npm run bench -- --only recurring --warm-up 60`,
     seconds: { type: 'string' },
     'warm-up': { type: 'string' },
     'bank-latency': { type: 'string' },
+    readers: { type: 'boolean', default: false },
     profile: { type: 'string' },
   },
 );
@@ -134,6 +137,7 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
   return {
     name,
     residentMb: residentMb(service.pid),
+    ...(options.readers && floors ? { readers: await withAndWithoutReaders(works) } : {}),
     ...(isSlow ? { withSlowBank: await withSlowBank(works, all.rate) } : {}),
     service: all,
     ratios,
@@ -141,6 +145,28 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
     ...(floors ? { floor: together(floors) } : {}),
     ...(half ? { half } : {}),
   };
+}
+
+/** The floor, and the service twice. Each turn begins when the readers have read all of the turn before. */
+async function withAndWithoutReaders(works: ReadonlyMap<Contender, Work>): Promise<ReadersResult> {
+  const { database } = service;
+  const rates = { floor: [] as number[], running: [] as number[], stopped: [] as number[] };
+  const turn = async (name: keyof typeof rates) => {
+    const one = name === 'floor' ? floor : service;
+    if (name === 'stopped') await stopReaders(processes, database);
+    const finished = await measureRound(processes, one, works.get(one) as Work, { clients, ms: roundMs });
+    if (name === 'stopped') await startReaders(processes, database);
+    await searchRead(processes, database);
+    rates[name].push(finished.rate);
+  };
+  for (let round = 0; round < rounds; round++)
+    for (const name of round % 2 === 0
+      ? (['running', 'floor', 'stopped'] as const)
+      : (['stopped', 'floor', 'running'] as const))
+      await turn(name);
+  const ofFloor = (of: readonly number[]) =>
+    of.map((rate, round) => rate / (rates.floor[round] ?? Number.NaN));
+  return { running: ofFloor(rates.running), stopped: ofFloor(rates.stopped) };
 }
 
 /** In turns with a bank without latency. Clients poll both late, or their polls would be measured. */

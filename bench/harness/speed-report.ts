@@ -14,6 +14,7 @@ export type Result = {
   /** In an open loop at half the rate. */
   readonly half?: Measured;
   readonly withSlowBank?: SlowBankResult;
+  readonly readers?: ReadersResult;
   /** Of the service, after the scenario. */
   readonly residentMb: number;
 };
@@ -27,6 +28,9 @@ export type SlowBankResult = {
   /** Of service and floor, at half the rate without latency. */
   readonly halves: readonly (Measured & { readonly of: string })[];
 };
+
+/** The ratios of the turns in which the readers of the log run, and of those in which they do not. */
+export type ReadersResult = { readonly running: readonly number[]; readonly stopped: readonly number[] };
 
 const plotWidth = 40;
 
@@ -54,6 +58,7 @@ export function writeReport(
     ...costsTable(results),
     '',
     ...slowBankLines(results),
+    ...readersLines(results),
     ...otherLines(others),
     `The service listened ${startMs.toFixed(0)} ms after its start, on an existing database.`,
     '',
@@ -62,6 +67,8 @@ export function writeReport(
   keepLatest('latest.md', lines);
   for (const { name, ratios } of results)
     if (ratios.length > 0) console.log(`ratio ${name}=${median(ratios).toFixed(2)}`);
+  for (const { name, readers } of results)
+    if (readers) console.log(`readers ${name}=${readersCost(readers).toFixed(3)}`);
   const spread = results.find(({ name }) => name === 'withdrawal');
   const hot = results.find(({ name }) => name === 'hot-wallet');
   const recurring = results.find(({ name }) => name === 'recurring');
@@ -144,6 +151,24 @@ function slowBankLines(results: readonly Result[]): string[] {
       `${name}, with a bank latency of ${slow.latencyMs} ms: ${slow.rate.toFixed(0)} a second with ${slow.clients} clients, ` +
         `${median(slow.shares).toFixed(2)} of the rate without latency (turns ${slow.shares.map((share) => share.toFixed(2)).join(' ')}); ` +
         `at half that rate ${added.join(', ')}.`,
+      '',
+    ];
+  });
+}
+
+/** How much of the ratio the readers take: the median of the differences of neighbouring turns. */
+function readersCost({ running, stopped }: ReadersResult): number {
+  return median(running.map((ratio, round) => ratio - (stopped[round] ?? Number.NaN)));
+}
+
+function readersLines(results: readonly Result[]): string[] {
+  return results.flatMap(({ name, readers }) => {
+    if (!readers) return [];
+    const ratioOf = (of: readonly number[]) =>
+      `${median(of).toFixed(3)} (turns ${of.map((ratio) => ratio.toFixed(2)).join(' ')})`;
+    return [
+      `${name}, ratio with the readers of the log running ${ratioOf(readers.running)}, without them ${ratioOf(readers.stopped)}: ` +
+        `a difference of ${readersCost(readers).toFixed(3)}.`,
       '',
     ];
   });

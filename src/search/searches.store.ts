@@ -82,7 +82,11 @@ const same = (column: string, name = column) => when(name, `${column} = :${name}
 
 const ofPayment = [
   same('payment_id'),
-  when('payment_statuses', `status = any(string_to_array(:payment_statuses, ','))`),
+  // Without any status nothing is read: PostgreSQL knows it when it plans.
+  when(
+    'payment_statuses',
+    `:payment_statuses <> '' and status = any(string_to_array(:payment_statuses, ','))`,
+  ),
   same('flow'),
   same('amount_minor', 'payment_amount'),
   ...[
@@ -107,10 +111,7 @@ const ofAmount = [
 const ofApproval = `(invoice_id, payment_id) in (
           select payment.invoice_id, payment.payment_id from search_payment as payment
           where payment.party_id = :party_id and payment.approval_code = :approval_code)`;
-const ofRefund = [
-  ...['payment_id', 'refund_id', 'status', 'rrn'].map((name) => same(name)),
-  when('approval_code', ofApproval),
-].join('\n        ');
+const ofRefund = ['payment_id', 'refund_id', 'status', 'rrn'].map((name) => same(name)).join('\n        ');
 
 /** What is looked for: something exact, which has an index of its own, or a range of time in a shop. The most exact is first. */
 export const searchKeys = [
@@ -126,13 +127,14 @@ export const searchKeys = [
   'payment_amount',
   'time',
 ] as const;
-export const invoiceSearchKeys = [...searchKeys, 'invoice_amount'] as const;
+/** The last: any filter of a payment, over a range of time. */
+export const invoiceSearchKeys = [...searchKeys, 'invoice_amount', 'payment_time'] as const;
 export const refundSearchKeys = ['invoice_id', 'rrn', 'external_id', 'approval_code', 'time'] as const;
 export type InvoiceSearchKey = (typeof invoiceSearchKeys)[number];
 export type SearchKey = (typeof searchKeys)[number];
 export type RefundSearchKey = (typeof refundSearchKeys)[number];
 const keyed = (key: InvoiceSearchKey) => {
-  if (key === 'time') return '';
+  if (key === 'time' || key === 'payment_time') return '';
   if (key === 'payment_amount' || key === 'invoice_amount') return `and amount_minor = :${key}`;
   const is = `and ${key} = :${key}`;
   return key === 'fingerprint' ? `${is} and md5(${key}) = md5(:${key})` : is;
@@ -210,14 +212,16 @@ const searchInvoicesBy = (key: InvoiceSearchKey) =>
   });
 
 const refundsAsked = (key: RefundSearchKey) => `from search_refund as refund
-      where party_id = :party_id and shop_id = :shop_id ${key === 'approval_code' ? `and ${ofApproval}` : keyed(key)}
-        and created_at >= :created_from
+      where party_id = :party_id and shop_id = :shop_id and created_at >= :created_from
+        ${key === 'approval_code' ? `and ${ofApproval}` : `${keyed(key)} ${when('approval_code', ofApproval)}`}
         ${ofPlace}
         ${ofRefund}`;
 
+const newestRefunds = 'order by created_at desc, invoice_id desc, payment_id desc, refund_id desc';
+
 export const pageOfRefunds = (key: RefundSearchKey) => `${refundsAsked(key)}
         and (created_at, invoice_id, payment_id, refund_id) < (:before_at, :before_invoice, :before_payment, :before_refund)
-      order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit :limit offset :skip`;
+      ${newestRefunds} limit :limit offset :skip`;
 
 const searchRefundsBy = (key: RefundSearchKey) =>
   statement({
@@ -232,6 +236,7 @@ const searchRefundsBy = (key: RefundSearchKey) =>
     order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc`,
   });
 
+/** In their order: PostgreSQL would rather count from where the table begins, which is years before the range. */
 const countRefundsBy = (key: RefundSearchKey) =>
   statement({
     name: `count_refunds_by_${key}`,
@@ -239,7 +244,7 @@ const countRefundsBy = (key: RefundSearchKey) =>
     row: { total: 'int8' },
     text: `
     select count(*) as total from (
-      select ${refundsAsked(key)} and created_at < :created_until limit :most
+      select ${refundsAsked(key)} and created_at < :created_until ${newestRefunds} limit :most
     ) as counted`,
   });
 

@@ -1930,83 +1930,76 @@ from binding left join test_clock using (party_id) where refund_due_at is not nu
 -- count_refunds_by_approval_code
 select count(*) as total from (
 select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $3::text)
-and created_at >= $4::timestamptz
+where payment.party_id = $1::text and payment.approval_code = $4::text)
 and ($5::text is null or invoice_id = $5::text)
 and ($6::text is null or external_id = $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
-and ($10::text is null or rrn = $10::text)
-and ($3::text is null or (invoice_id, payment_id) in (
-select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $3::text)) and created_at < $11::timestamptz limit $12::int4
+and ($10::text is null or rrn = $10::text) and created_at < $11::timestamptz order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
 ) as counted;
 
 -- count_refunds_by_external_id
 select count(*) as total from (
 select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and external_id = $3::text
-and created_at >= $4::timestamptz
-and ($5::text is null or invoice_id = $5::text)
-and ($3::text is null or external_id = $3::text)
-and ($6::text is null or payment_id = $6::text)
-and ($7::text is null or refund_id = $7::text)
-and ($8::text is null or status = $8::text)
-and ($9::text is null or rrn = $9::text)
-and ($10::text is null or (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and external_id = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+where payment.party_id = $1::text and payment.approval_code = $5::text))
+and ($6::text is null or invoice_id = $6::text)
+and ($4::text is null or external_id = $4::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($10::text is null or rrn = $10::text) and created_at < $11::timestamptz order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
 ) as counted;
 
 -- count_refunds_by_invoice_id
 select count(*) as total from (
 select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text
-and created_at >= $4::timestamptz
-and ($3::text is null or invoice_id = $3::text)
-and ($5::text is null or external_id = $5::text)
-and ($6::text is null or payment_id = $6::text)
-and ($7::text is null or refund_id = $7::text)
-and ($8::text is null or status = $8::text)
-and ($9::text is null or rrn = $9::text)
-and ($10::text is null or (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and invoice_id = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+where payment.party_id = $1::text and payment.approval_code = $5::text))
+and ($4::text is null or invoice_id = $4::text)
+and ($6::text is null or external_id = $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($10::text is null or rrn = $10::text) and created_at < $11::timestamptz order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
 ) as counted;
 
 -- count_refunds_by_rrn
 select count(*) as total from (
 select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and rrn = $3::text
-and created_at >= $4::timestamptz
-and ($5::text is null or invoice_id = $5::text)
-and ($6::text is null or external_id = $6::text)
-and ($7::text is null or payment_id = $7::text)
-and ($8::text is null or refund_id = $8::text)
-and ($9::text is null or status = $9::text)
-and ($3::text is null or rrn = $3::text)
-and ($10::text is null or (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and rrn = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+where payment.party_id = $1::text and payment.approval_code = $5::text))
+and ($6::text is null or invoice_id = $6::text)
+and ($7::text is null or external_id = $7::text)
+and ($8::text is null or payment_id = $8::text)
+and ($9::text is null or refund_id = $9::text)
+and ($10::text is null or status = $10::text)
+and ($4::text is null or rrn = $4::text) and created_at < $11::timestamptz order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
 ) as counted;
 
 -- count_refunds_by_time
 select count(*) as total from (
 select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text 
-and created_at >= $3::timestamptz
-and ($4::text is null or invoice_id = $4::text)
-and ($5::text is null or external_id = $5::text)
-and ($6::text is null or payment_id = $6::text)
-and ($7::text is null or refund_id = $7::text)
-and ($8::text is null or status = $8::text)
-and ($9::text is null or rrn = $9::text)
-and ($10::text is null or (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and ($4::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+where payment.party_id = $1::text and payment.approval_code = $4::text))
+and ($5::text is null or invoice_id = $5::text)
+and ($6::text is null or external_id = $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($10::text is null or rrn = $10::text) and created_at < $11::timestamptz order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
 ) as counted;
 
 -- count_retries
@@ -4803,7 +4796,7 @@ and (not $12::bool or exists (
 select from search_payment as payment
 where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
 and ($13::text is null or payment_id = $13::text)
-and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
 and ($15::text is null or flow = $15::text)
 and ($16::int8 is null or amount_minor = $16::int8)
 and ($17::text is null or customer_id = $17::text)
@@ -5057,7 +5050,7 @@ and ($8::text is null or external_id = $8::text)
 and ($9::int8 is null or amount_minor >= $9::int8)
 and ($10::int8 is null or amount_minor <= $10::int8)
 and ($11::text is null or payment_id = $11::text)
-and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
 and ($13::text is null or flow = $13::text)
 and ($14::int8 is null or amount_minor = $14::int8)
 and ($15::text is null or customer_id = $15::text)
@@ -5147,17 +5140,16 @@ order by length(refund_id), refund_id;
 
 -- read_refunds_to_export
 select invoice_id, payment_id, refund_id, created_at, status, external_id, rrn, amount_minor, currency from search_refund as refund
-where party_id = $1::text and shop_id = $2::text 
-and created_at >= $3::timestamptz
-and ($4::text is null or invoice_id = $4::text)
-and ($5::text is null or external_id = $5::text)
-and ($6::text is null or payment_id = $6::text)
-and ($7::text is null or refund_id = $7::text)
-and ($8::text is null or status = $8::text)
-and ($9::text is null or rrn = $9::text)
-and ($10::text is null or (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and ($4::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $10::text))
+where payment.party_id = $1::text and payment.approval_code = $4::text))
+and ($5::text is null or invoice_id = $5::text)
+and ($6::text is null or external_id = $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($10::text is null or rrn = $10::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4;
 
@@ -5735,7 +5727,7 @@ select distinct invoice_created_at as created_at, invoice_id from search_payment
 where party_id = $1::text and shop_id = $2::text and approval_code = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
-and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
 and ($9::text is null or flow = $9::text)
 and ($10::int8 is null or amount_minor = $10::int8)
 and ($11::text is null or customer_id = $11::text)
@@ -5768,7 +5760,7 @@ select distinct invoice_created_at as created_at, invoice_id from search_payment
 where party_id = $1::text and shop_id = $2::text and customer_id = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
-and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
 and ($9::text is null or flow = $9::text)
 and ($10::int8 is null or amount_minor = $10::int8)
 and ($3::text is null or customer_id = $3::text)
@@ -5801,7 +5793,7 @@ select distinct invoice_created_at as created_at, invoice_id from search_payment
 where party_id = $1::text and shop_id = $2::text and email = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
-and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
 and ($9::text is null or flow = $9::text)
 and ($10::int8 is null or amount_minor = $10::int8)
 and ($11::text is null or customer_id = $11::text)
@@ -5842,7 +5834,7 @@ and (not $12::bool or exists (
 select from search_payment as payment
 where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
 and ($13::text is null or payment_id = $13::text)
-and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
 and ($15::text is null or flow = $15::text)
 and ($16::int8 is null or amount_minor = $16::int8)
 and ($17::text is null or customer_id = $17::text)
@@ -5866,7 +5858,7 @@ select distinct invoice_created_at as created_at, invoice_id from search_payment
 where party_id = $1::text and shop_id = $2::text and fingerprint = $3::text and md5(fingerprint) = md5($3::text) and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
-and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
 and ($9::text is null or flow = $9::text)
 and ($10::int8 is null or amount_minor = $10::int8)
 and ($11::text is null or customer_id = $11::text)
@@ -5907,7 +5899,7 @@ and (not $12::bool or exists (
 select from search_payment as payment
 where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
 and ($13::text is null or payment_id = $13::text)
-and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
 and ($15::text is null or flow = $15::text)
 and ($16::int8 is null or amount_minor = $16::int8)
 and ($17::text is null or customer_id = $17::text)
@@ -5939,7 +5931,7 @@ and (not $12::bool or exists (
 select from search_payment as payment
 where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
 and ($13::text is null or payment_id = $13::text)
-and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
 and ($15::text is null or flow = $15::text)
 and ($16::int8 is null or amount_minor = $16::int8)
 and ($17::text is null or customer_id = $17::text)
@@ -5963,7 +5955,7 @@ select distinct invoice_created_at as created_at, invoice_id from search_payment
 where party_id = $1::text and shop_id = $2::text and ip = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
-and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
 and ($9::text is null or flow = $9::text)
 and ($10::int8 is null or amount_minor = $10::int8)
 and ($11::text is null or customer_id = $11::text)
@@ -5996,7 +5988,7 @@ select distinct invoice_created_at as created_at, invoice_id from search_payment
 where party_id = $1::text and shop_id = $2::text and last4 = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
-and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
 and ($9::text is null or flow = $9::text)
 and ($10::int8 is null or amount_minor = $10::int8)
 and ($11::text is null or customer_id = $11::text)
@@ -6029,9 +6021,42 @@ select distinct invoice_created_at as created_at, invoice_id from search_payment
 where party_id = $1::text and shop_id = $2::text and amount_minor = $3::int8 and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
-and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
 and ($9::text is null or flow = $9::text)
 and ($3::int8 is null or amount_minor = $3::int8)
+and ($10::text is null or customer_id = $10::text)
+and ($11::text is null or email = $11::text)
+and ($12::text is null or ip = $12::text)
+and ($13::text is null or fingerprint = $13::text)
+and ($14::text is null or first6 = $14::text)
+and ($15::text is null or last4 = $15::text)
+and ($16::text is null or payment_system = $16::text)
+and ($17::text is null or rrn = $17::text)
+and ($18::text is null or approval_code = $18::text)
+and $19::bool and exists (
+select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
+and ($20::text is null or invoice_id = $20::text)
+and ($21::text is null or external_id = $21::text)
+and ($22::int8 is null or amount_minor >= $22::int8)
+and ($23::int8 is null or amount_minor <= $23::int8)
+and ($24::text is null or status = $24::text)
+and ($25::int8 is null or amount_minor = $25::int8) offset 0)
+order by created_at desc, invoice_id desc limit $26::int4
+) as of_payments
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_payment_time
+with found as materialized (
+select created_at, invoice_id from (
+select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
+where party_id = $1::text and shop_id = $2::text  and invoice_created_at >= $3::timestamptz
+and (invoice_created_at, invoice_id) < ($4::timestamptz, $5::text)
+and ($6::text is null or payment_id = $6::text)
+and ($7::text is null or $7::text <> '' and status = any(string_to_array($7::text, ',')))
+and ($8::text is null or flow = $8::text)
+and ($9::int8 is null or amount_minor = $9::int8)
 and ($10::text is null or customer_id = $10::text)
 and ($11::text is null or email = $11::text)
 and ($12::text is null or ip = $12::text)
@@ -6062,7 +6087,7 @@ select distinct invoice_created_at as created_at, invoice_id from search_payment
 where party_id = $1::text and shop_id = $2::text and rrn = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
-and ($8::text is null or status = any(string_to_array($8::text, ',')))
+and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
 and ($9::text is null or flow = $9::text)
 and ($10::int8 is null or amount_minor = $10::int8)
 and ($11::text is null or customer_id = $11::text)
@@ -6103,7 +6128,7 @@ and (not $12::bool or exists (
 select from search_payment as payment
 where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
 and ($13::text is null or payment_id = $13::text)
-and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
 and ($15::text is null or flow = $15::text)
 and ($16::int8 is null or amount_minor = $16::int8)
 and ($17::text is null or customer_id = $17::text)
@@ -6130,7 +6155,7 @@ and ($9::text is null or external_id = $9::text)
 and ($10::int8 is null or amount_minor >= $10::int8)
 and ($11::int8 is null or amount_minor <= $11::int8)
 and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
 and ($14::text is null or flow = $14::text)
 and ($15::int8 is null or amount_minor = $15::int8)
 and ($16::text is null or customer_id = $16::text)
@@ -6157,7 +6182,7 @@ and ($9::text is null or external_id = $9::text)
 and ($10::int8 is null or amount_minor >= $10::int8)
 and ($11::int8 is null or amount_minor <= $11::int8)
 and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
 and ($14::text is null or flow = $14::text)
 and ($15::int8 is null or amount_minor = $15::int8)
 and ($3::text is null or customer_id = $3::text)
@@ -6184,7 +6209,7 @@ and ($9::text is null or external_id = $9::text)
 and ($10::int8 is null or amount_minor >= $10::int8)
 and ($11::int8 is null or amount_minor <= $11::int8)
 and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
 and ($14::text is null or flow = $14::text)
 and ($15::int8 is null or amount_minor = $15::int8)
 and ($16::text is null or customer_id = $16::text)
@@ -6211,7 +6236,7 @@ and ($3::text is null or external_id = $3::text)
 and ($9::int8 is null or amount_minor >= $9::int8)
 and ($10::int8 is null or amount_minor <= $10::int8)
 and ($11::text is null or payment_id = $11::text)
-and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
 and ($13::text is null or flow = $13::text)
 and ($14::int8 is null or amount_minor = $14::int8)
 and ($15::text is null or customer_id = $15::text)
@@ -6238,7 +6263,7 @@ and ($9::text is null or external_id = $9::text)
 and ($10::int8 is null or amount_minor >= $10::int8)
 and ($11::int8 is null or amount_minor <= $11::int8)
 and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
 and ($14::text is null or flow = $14::text)
 and ($15::int8 is null or amount_minor = $15::int8)
 and ($16::text is null or customer_id = $16::text)
@@ -6265,7 +6290,7 @@ and ($8::text is null or external_id = $8::text)
 and ($9::int8 is null or amount_minor >= $9::int8)
 and ($10::int8 is null or amount_minor <= $10::int8)
 and ($11::text is null or payment_id = $11::text)
-and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
 and ($13::text is null or flow = $13::text)
 and ($14::int8 is null or amount_minor = $14::int8)
 and ($15::text is null or customer_id = $15::text)
@@ -6292,7 +6317,7 @@ and ($9::text is null or external_id = $9::text)
 and ($10::int8 is null or amount_minor >= $10::int8)
 and ($11::int8 is null or amount_minor <= $11::int8)
 and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
 and ($14::text is null or flow = $14::text)
 and ($15::int8 is null or amount_minor = $15::int8)
 and ($16::text is null or customer_id = $16::text)
@@ -6319,7 +6344,7 @@ and ($9::text is null or external_id = $9::text)
 and ($10::int8 is null or amount_minor >= $10::int8)
 and ($11::int8 is null or amount_minor <= $11::int8)
 and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
 and ($14::text is null or flow = $14::text)
 and ($15::int8 is null or amount_minor = $15::int8)
 and ($16::text is null or customer_id = $16::text)
@@ -6346,7 +6371,7 @@ and ($9::text is null or external_id = $9::text)
 and ($10::int8 is null or amount_minor >= $10::int8)
 and ($11::int8 is null or amount_minor <= $11::int8)
 and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
 and ($14::text is null or flow = $14::text)
 and ($3::int8 is null or amount_minor = $3::int8)
 and ($15::text is null or customer_id = $15::text)
@@ -6373,7 +6398,7 @@ and ($9::text is null or external_id = $9::text)
 and ($10::int8 is null or amount_minor >= $10::int8)
 and ($11::int8 is null or amount_minor <= $11::int8)
 and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
 and ($14::text is null or flow = $14::text)
 and ($15::int8 is null or amount_minor = $15::int8)
 and ($16::text is null or customer_id = $16::text)
@@ -6400,7 +6425,7 @@ and ($8::text is null or external_id = $8::text)
 and ($9::int8 is null or amount_minor >= $9::int8)
 and ($10::int8 is null or amount_minor <= $10::int8)
 and ($11::text is null or payment_id = $11::text)
-and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
 and ($13::text is null or flow = $13::text)
 and ($14::int8 is null or amount_minor = $14::int8)
 and ($15::text is null or customer_id = $15::text)
@@ -6420,19 +6445,16 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 -- search_refunds_by_approval_code
 with found as materialized (
 select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $3::text)
-and created_at >= $4::timestamptz
+where payment.party_id = $1::text and payment.approval_code = $4::text)
 and ($5::text is null or invoice_id = $5::text)
 and ($6::text is null or external_id = $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
 and ($10::text is null or rrn = $10::text)
-and ($3::text is null or (invoice_id, payment_id) in (
-select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $3::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
@@ -6444,17 +6466,16 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 -- search_refunds_by_external_id
 with found as materialized (
 select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and external_id = $3::text
-and created_at >= $4::timestamptz
-and ($5::text is null or invoice_id = $5::text)
-and ($3::text is null or external_id = $3::text)
-and ($6::text is null or payment_id = $6::text)
-and ($7::text is null or refund_id = $7::text)
-and ($8::text is null or status = $8::text)
-and ($9::text is null or rrn = $9::text)
-and ($10::text is null or (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and external_id = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $10::text))
+where payment.party_id = $1::text and payment.approval_code = $5::text))
+and ($6::text is null or invoice_id = $6::text)
+and ($4::text is null or external_id = $4::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($10::text is null or rrn = $10::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
@@ -6466,17 +6487,16 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 -- search_refunds_by_invoice_id
 with found as materialized (
 select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text
-and created_at >= $4::timestamptz
-and ($3::text is null or invoice_id = $3::text)
-and ($5::text is null or external_id = $5::text)
-and ($6::text is null or payment_id = $6::text)
-and ($7::text is null or refund_id = $7::text)
-and ($8::text is null or status = $8::text)
-and ($9::text is null or rrn = $9::text)
-and ($10::text is null or (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and invoice_id = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $10::text))
+where payment.party_id = $1::text and payment.approval_code = $5::text))
+and ($4::text is null or invoice_id = $4::text)
+and ($6::text is null or external_id = $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($10::text is null or rrn = $10::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
@@ -6488,17 +6508,16 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 -- search_refunds_by_rrn
 with found as materialized (
 select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and rrn = $3::text
-and created_at >= $4::timestamptz
-and ($5::text is null or invoice_id = $5::text)
-and ($6::text is null or external_id = $6::text)
-and ($7::text is null or payment_id = $7::text)
-and ($8::text is null or refund_id = $8::text)
-and ($9::text is null or status = $9::text)
-and ($3::text is null or rrn = $3::text)
-and ($10::text is null or (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and rrn = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $10::text))
+where payment.party_id = $1::text and payment.approval_code = $5::text))
+and ($6::text is null or invoice_id = $6::text)
+and ($7::text is null or external_id = $7::text)
+and ($8::text is null or payment_id = $8::text)
+and ($9::text is null or refund_id = $9::text)
+and ($10::text is null or status = $10::text)
+and ($4::text is null or rrn = $4::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
@@ -6510,17 +6529,16 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 -- search_refunds_by_time
 with found as materialized (
 select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text 
-and created_at >= $3::timestamptz
-and ($4::text is null or invoice_id = $4::text)
-and ($5::text is null or external_id = $5::text)
-and ($6::text is null or payment_id = $6::text)
-and ($7::text is null or refund_id = $7::text)
-and ($8::text is null or status = $8::text)
-and ($9::text is null or rrn = $9::text)
-and ($10::text is null or (invoice_id, payment_id) in (
+where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+and ($4::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $10::text))
+where payment.party_id = $1::text and payment.approval_code = $4::text))
+and ($5::text is null or invoice_id = $5::text)
+and ($6::text is null or external_id = $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($10::text is null or rrn = $10::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { invoiceBody, InvoiceSchema } from '../../invoices/api/schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount } from '../../platform/http/schemas.ts';
-import { invoiceSearchKeys, searchInvoices as search } from '../searches.store.ts';
+import { invoiceSearchKeys, searchInvoices as search, type InvoiceSearchKey } from '../searches.store.ts';
 import {
   AmountBound,
   conditionsOf,
@@ -39,6 +39,14 @@ export function invoicesAsked(query: Static<typeof InvoiceSearch>) {
   };
 }
 
+/** Without a key, invoices by what payments have are found by the payments. */
+export function keyOfInvoices(
+  key: InvoiceSearchKey,
+  { has_payment }: { readonly has_payment: boolean },
+): InvoiceSearchKey {
+  return key === 'time' && has_payment ? 'payment_time' : key;
+}
+
 export const searchInvoices = endpoint({
   operation: 'searchInvoices',
   access: { scope: 'invoices:read' },
@@ -56,15 +64,17 @@ export const searchInvoices = endpoint({
     return searched(
       deps,
       { operation: 'searchInvoices', partyId, shopId: params.shopID, now, query, keys: invoiceSearchKeys },
-      ({ key, created_from, before_at, before: [before_invoice = ''] }) =>
-        search(deps.db, key, {
-          ...invoicesAsked(query),
+      ({ key, created_from, before_at, before: [before_invoice = ''] }) => {
+        const invoices = invoicesAsked(query);
+        return search(deps.db, keyOfInvoices(key, invoices), {
+          ...invoices,
           party_id: partyId,
           shop_id: params.shopID,
           created_from,
           before_at,
           before_invoice,
-        }),
+        });
+      },
       {
         last: ({ createdAt, id }) => ({ createdAt, ids: [id] }),
         body: invoiceBody,

@@ -133,25 +133,30 @@ const otherKeys: typeof exactKeys = {
 
 export const tooWide = (hint: string) => refuse('searchTooWide', { hint });
 
-function rangeOf<Key extends InvoiceSearchKey>(
-  query: Asked,
-  keys: readonly Key[],
-): Outcome<Omit<Place<Key>, 'before'>, 'invalidRequest' | 'searchTooWide'> {
+/** What the search goes by, and the exact keys that it could go by. */
+export function keyOf<Key extends InvoiceSearchKey>(query: Asked, keys: readonly Key[]) {
   const namedIn = (parameters: typeof exactKeys) =>
     keys.flatMap((key) => (parameters[key] === undefined ? [] : [{ key, parameter: parameters[key] }]));
   const exact = namedIn(exactKeys);
   const isAsked = ({ parameter }: { readonly parameter: KeyParameter }) => query[parameter] !== undefined;
   const exactKey = exact.find(isAsked)?.key;
-  const key = exactKey ?? namedIn(otherKeys).find(isAsked)?.key ?? 'time';
+  const key: Key | 'time' = exactKey ?? namedIn(otherKeys).find(isAsked)?.key ?? 'time';
+  return { key, isExact: exactKey !== undefined, exact };
+}
+
+function rangeOf<Key extends InvoiceSearchKey>(
+  query: Asked,
+  keys: readonly Key[],
+): Outcome<Omit<Place<Key>, 'before'>, 'invalidRequest' | 'searchTooWide'> {
+  const { key, isExact, exact } = keyOf(query, keys);
   const from = query.fromTime === undefined ? undefined : instantOf(query.fromTime);
   const to = query.toTime === undefined ? undefined : instantOf(query.toTime);
   if (from !== undefined && to !== undefined && from > to) return fromAfterTo();
-  if (exactKey === undefined && (from === undefined || to === undefined))
+  if (!isExact && (from === undefined || to === undefined))
     return tooWide(
       `Send fromTime and toTime, or one of ${exact.map(({ parameter }) => parameter).join(', ')}.`,
     );
-  if (exactKey === undefined && from !== undefined && to !== undefined && isLonger(from, to))
-    return tooLong();
+  if (!isExact && from !== undefined && to !== undefined && isLonger(from, to)) return tooLong();
   const until = to ?? lastInstant;
   return accept({ key, created_from: from ?? firstInstant, until, before_at: until });
 }

@@ -11,6 +11,10 @@ import {
   refundSearchKeys,
   searchKeys,
 } from '../../../src/search/searches.store.ts';
+import { InvoiceSearch, invoicesAsked, keyOfInvoices } from '../../../src/search/api/search-invoices.ts';
+import { PaymentSearch, paymentsAsked } from '../../../src/search/api/search-payments.ts';
+import { RefundSearch, refundsAsked } from '../../../src/search/api/search-refunds.ts';
+import { keyOf, PageQuery, PaymentQuery } from '../../../src/search/api/search-schema.ts';
 import type { Statement } from '../../../src/platform/database/statement.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
@@ -128,36 +132,45 @@ describe('a continuation token', () => {
   });
 });
 
-test('a walk through the invoices of an address returns each once, however many payments it has', async () => {
-  const { partyId, apiKey: token } = other;
-  await query(
-    `insert into invoice (invoice_id, party_id, shop_id, version, status, created_at, due_date, amount_minor, currency, product, metadata)
+describe('a walk through invoices by what their payments have', () => {
+  let all: string[];
+  beforeAll(async () => {
+    await query(
+      `insert into invoice (invoice_id, party_id, shop_id, version, status, created_at, due_date, amount_minor, currency, product, metadata)
      select 'OF' || n, $1, 'TEST', 1, 'unpaid', timestamptz '2026-02-01' + n / 3 * interval '1 second', '2030-01-01', n, 'RUB', 'p', '{}'
      from generate_series(1, 40) as n`,
-    [partyId],
-  );
-  await query(
-    `insert into search_invoice (party_id, shop_id, invoice_id, created_at, status, amount_minor)
+      [other.partyId],
+    );
+    await query(
+      `insert into search_invoice (party_id, shop_id, invoice_id, created_at, status, amount_minor)
      select party_id, shop_id, invoice_id, created_at, status, amount_minor from invoice where invoice_id like 'OF%'`,
-  );
-  await query(
-    `insert into search_payment (party_id, shop_id, invoice_id, payment_id, created_at, invoice_created_at, status, flow, amount_minor, ip)
+    );
+    await query(
+      `insert into search_payment (party_id, shop_id, invoice_id, payment_id, created_at, invoice_created_at, status, flow, amount_minor, ip)
      select party_id, shop_id, invoice_id, n::text, created_at + (41 - amount_minor) * n * interval '1 minute', created_at, 'failed',
        'instant', amount_minor, '10.0.0.2'
      from invoice cross join generate_series(1, 3) as n where invoice_id like 'OF%'`,
+    );
+    const rows = await query(
+      `select invoice_id from invoice where invoice_id like 'OF%' order by created_at desc, invoice_id desc`,
+    );
+    all = rows.map((row) => row.invoice_id);
+  });
+
+  test.each(['payerIP=10.0.0.2', 'paymentStatus=failed'])(
+    'returns each once by %s, however many payments it has',
+    async (filter) => {
+      const seen: string[] = [];
+      for (let next = ''; ;) {
+        const { status, body } = await page(`limit=7&${filter}&${range}${next}`, { token: other.apiKey });
+        expect(status).toBe(200);
+        seen.push(...body.result.map(({ id }: { id: string }) => id));
+        if (body.continuationToken === undefined) break;
+        next = `&continuationToken=${body.continuationToken}`;
+      }
+      expect(seen).toEqual(all);
+    },
   );
-  const rows = await query(
-    `select invoice_id from invoice where invoice_id like 'OF%' order by created_at desc, invoice_id desc`,
-  );
-  const seen: string[] = [];
-  for (let next = ''; ;) {
-    const { status, body } = await page(`limit=7&payerIP=10.0.0.2&${range}${next}`, { token });
-    expect(status).toBe(200);
-    seen.push(...body.result.map(({ id }: { id: string }) => id));
-    if (body.continuationToken === undefined) break;
-    next = `&continuationToken=${body.continuationToken}`;
-  }
-  expect(seen).toEqual(rows.map((row) => row.invoice_id));
 });
 
 describe('the plan', () => {
@@ -167,14 +180,20 @@ describe('the plan', () => {
     await query(
       `update search_payment set ip = case when amount_minor % 2 = 0 then '10.0.0.1' else '10.1.' || amount_minor end,
          last4 = case when amount_minor % 2 = 0 then '4242' else lpad((amount_minor % 10000)::text, 4, '0') end,
+         first6 = case when amount_minor % 2 = 0 then '424242' else lpad(amount_minor::text, 6, '5') end, payment_system = 'visa',
          approval_code = 'A' || amount_minor / 20, fingerprint = 'F' || amount_minor / 20
        where party_id = '${merchant.partyId}'`,
     );
     await query(`update search_invoice set external_id = 'e' || amount_minor`);
-    for (const table of ['search_invoice', 'search_payment', 'search_refund'])
+    for (const [table, copies] of [
+      ['search_invoice', 1],
+      ['search_payment', 1],
+      // A count of half of a table would read it in any order.
+      ['search_refund', 5],
+    ])
       await query(
-        `insert into ${table} select (json_populate_record(one, json_build_object('party_id', '${another}', 'invoice_id', 'A' || invoice_id))).*
-         from ${table} as one where party_id = '${merchant.partyId}'`,
+        `insert into ${table} select (json_populate_record(one, json_build_object('party_id', '${another}', 'invoice_id', 'A' || n || invoice_id))).*
+         from ${table} as one cross join generate_series(1, ${copies}) as n where party_id = '${merchant.partyId}'`,
       );
     await query(
       `insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, terms, state)
@@ -204,6 +223,7 @@ describe('the plan', () => {
     payment_amount: 5_000,
     invoice_amount: 5_000,
     time: null,
+    payment_time: null,
   };
   /** Those of half of the payments. */
   const common = { ip: '10.0.0.1', last4: '4242' };
@@ -261,6 +281,7 @@ describe('the plan', () => {
     invoice_id: 'search_invoice_pkey',
     external_id: 'search_invoice_external_id',
     invoice_amount: 'search_invoice_of_amount',
+    payment_time: 'search_payment_invoices_of_shop',
   };
 
   const ofRefund = {
@@ -283,6 +304,94 @@ describe('the plan', () => {
     expect(plan).not.toContain('Seq Scan');
   });
 
+  const exactly = {
+    invoiceID: 'I5000',
+    externalID: 'e5000',
+    rrn: '5000',
+    customerID: 'C100',
+    approvalCode: 'A250',
+  };
+  const filtersOfPayment: Readonly<Record<keyof typeof PaymentQuery | 'invoiceID' | 'externalID', unknown>> =
+    {
+      ...exactly,
+      paymentID: '1',
+      paymentStatus: 'captured',
+      paymentFlow: 'instant',
+      paymentMethod: 'bankCard',
+      paymentAmount: 5_000,
+      payerEmail: 'payer100@example.com',
+      payerIP: '10.1.5001',
+      payerFingerprint: 'F250',
+      first6: '424242',
+      last4: '5001',
+      bankCardPaymentSystem: 'visa',
+      // No payment has one, so nothing is read.
+      bankCardTokenProvider: 'applepay',
+      paymentTerminalProvider: 'euroset',
+    };
+  const { fromTime: _, toTime: __, limit: ___, continuationToken: ____, ...ofEach } = PageQuery;
+  const filtersOf = (search: { readonly properties: object }) =>
+    Object.keys(search.properties).filter((name) => name in ofEach || !(name in PageQuery));
+
+  test.each(filtersOf(PaymentSearch))(
+    'of payments by the documented filter %s is by an index',
+    async (name) => {
+      const filters: Readonly<Record<string, unknown>> = {
+        ...filtersOfPayment,
+        paymentAmountFrom: 5_000,
+        paymentAmountTo: 5_000,
+      };
+      const asked = { limit: 10, [name]: filters[name] };
+      expect(asked[name]).toBeDefined();
+      const { key } = keyOf(asked, searchKeys);
+      await expectByIndex(paymentSearches[key], paymentsAsked(asked), ofPayment[key]);
+    },
+  );
+
+  test.each(filtersOf(InvoiceSearch))(
+    'of invoices by the documented filter %s is by an index',
+    async (name) => {
+      const filters: Readonly<Record<string, unknown>> = {
+        ...filtersOfPayment,
+        invoiceStatus: 'unpaid',
+        invoiceAmount: 5_000,
+        invoiceAmountFrom: 5_000,
+        invoiceAmountTo: 5_000,
+      };
+      const asked = { limit: 10, [name]: filters[name] };
+      expect(asked[name]).toBeDefined();
+      const invoices = invoicesAsked(asked);
+      const key = keyOfInvoices(keyOf(asked, invoiceSearchKeys).key, invoices);
+      await expectByIndex(invoiceSearches[key], invoices, ofInvoice[key]);
+    },
+  );
+
+  test.each(filtersOf(RefundSearch))(
+    'of refunds by the documented filter %s is by an index',
+    async (name) => {
+      const filters: Readonly<Record<string, unknown>> = {
+        ...exactly,
+        paymentID: '1',
+        refundID: '100',
+        refundStatus: 'succeeded',
+        offset: 10,
+      };
+      const asked = { limit: 10, [name]: filters[name] };
+      expect(asked[name]).toBeDefined();
+      const { key } = keyOf(asked, refundSearchKeys);
+      for (const searched of [refundSearches[key], refundCounts[key]])
+        // Few of the rows, as 10,000 are of millions.
+        await expectByIndex(searched, { ...refundsAsked(asked), most: 1_000 }, ofRefund[key]);
+    },
+  );
+
+  async function expectByIndex(searched: Statement, asked: Readonly<Record<string, unknown>>, index: string) {
+    const plan = await planOf(searched, asked);
+    expect(plan).not.toContain('Seq Scan');
+    if (asked['payment_statuses'] === '') expect(plan).toContain('One-Time Filter: false');
+    else expect(plan).toContain(index);
+  }
+
   test.each(['ip', 'last4'] as const)('by a common %s is by the same, in its order', async (key) => {
     for (const [searches, index] of [
       [paymentSearches, ofPayment],
@@ -295,11 +404,26 @@ describe('the plan', () => {
     }
   });
 
+  test('of invoices by what half of the payments have is in their order, and looks up those of the page alone', async () => {
+    const plan = await planOf(invoiceSearches.payment_time, { payment_statuses: 'captured' });
+    expect(plan).toContain('Scan Backward using search_payment_invoices_of_shop');
+    expect(plan).not.toMatch(/Seq Scan|Sort Key: (?!found)/);
+  });
+
   test.each(refundSearchKeys)('of refunds by %s is by its index, also to count them', async (key) => {
     for (const searched of [refundSearches[key], refundCounts[key]]) {
       const plan = await planOf(searched, { [key]: values[key] });
       expect(plan).toContain(ofRefund[key]);
       expect(plan).not.toContain('Seq Scan');
+    }
+  });
+
+  test('of refunds by an approval code looks up the refunds of its payments, which are found once', async () => {
+    for (const searched of [refundSearches.approval_code, refundCounts.approval_code]) {
+      const plan = await planOf(searched, { approval_code: values.approval_code });
+      expect(plan.split(ofRefund.approval_code)).toHaveLength(2);
+      expect(plan).toContain('search_refund_pkey');
+      expect(plan).not.toContain('search_refund_of_shop');
     }
   });
 
