@@ -4,6 +4,7 @@ import { latest, laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Ids } from '../ids.ts';
 import { findActiveCard, whoRevokedLast } from '../customers/port.ts';
+import { isOverdue } from '../invoices/domain/invoice.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
 import {
   chargeInvoice,
@@ -35,6 +36,7 @@ import { instalmentOf } from './domain/schedule.ts';
 import {
   decideFirstPaymentCaptured,
   decideForgive,
+  decideOverdue,
   decidePaid,
   decideRevoked,
   decideWake,
@@ -384,6 +386,7 @@ async function settledByOthers(
     const parent = await parentOf(db, subscription, invoiceId);
     return decidePaid(subscription, number, 'payer', now, parent);
   }
+  if (isOverdue(invoice, now)) return decideOverdue(subscription, number);
   const forgiven = decideForgive(subscription, number, now);
   return forgiven.ok ? forgiven.value : [];
 }

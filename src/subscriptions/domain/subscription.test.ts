@@ -24,6 +24,7 @@ import {
   decideCreate,
   decideFirstPaymentCaptured,
   decideForgive,
+  decideOverdue,
   decidePaid,
   decidePause,
   decideResume,
@@ -265,6 +266,18 @@ describe('a failure', () => {
       'active',
       '2027-05-31',
     ]);
+  });
+
+  test.each([
+    { phase: 'unpaid', until: '2027-05-01T00:00', after: 'ended', rows: ['1 unpaid'] },
+    { phase: 'running', until: '2027-02-02T00:00', after: 'active', rows: ['1 unpaid'] },
+  ])('whose invoice is overdue is unpaid for good: $phase', ({ phase, until, after, rows }) => {
+    const life = new Life(terms, failing(1, 2, 3)).until(at(until));
+    expect(life.subscription.phase).toBe(phase);
+    life.take(decideOverdue(life.subscription, 1), at(until));
+    expect([statusOf(life.subscription), life.outcomes()]).toEqual([after, rows]);
+    expect(decideOverdue(life.subscription, 1)).toEqual([]);
+    expect(life.subscription.endedFor).toBe(after === 'ended' ? 'unpaid' : undefined);
   });
 
   test.each(['payment', 'forgiveness'] as const)(
