@@ -330,7 +330,7 @@ describe('a failure', () => {
       .slice(1)
       .map((charge, index) => charge.at === laterBy(life.charges[index]!.at, day));
     expect(new Set(gaps)).toEqual(new Set([true]));
-    life.until(laterBy(corrected, day));
+    life.until(laterBy(corrected, 2 * day));
     expect(life.outcomes()).toEqual(['1 paid', '2 missed', '3 missed', '4 missed', '5 paid']);
   });
 
@@ -814,7 +814,7 @@ describe('a pause', () => {
     const now = at('2027-03-31T00:00');
     life.take(settles.payment(life, now), now);
     expect(life.subscription.phase).toBe('running');
-    life.until(at('2027-04-01T00:00'));
+    life.until(at('2027-04-02T00:00'));
     expect([life.subscription.phase, life.outcomes()]).toEqual([
       'running',
       ['1 paid', '2 skipped', '3 paid'],
@@ -936,6 +936,60 @@ describe('an outage of 40 days', () => {
     expect(codeOf(decideChargeMissed(failed, 7, { invoiceId: 'I7' }))).toBe('subscriptionPastDue');
     expect(codeOf(decideForgive({ ...failed, phase: 'unpaid' }, 7, now))).toBe('invalidSubscriptionStatus');
     expect(codeOf(decideForgive({ ...failed, phase: 'unpaid' }, 10, now))).toBe('accepted');
+  });
+});
+
+describe('a period that is paid late', () => {
+  const heldUntil = (until: Instant): Bank => {
+    return (charge) => (charge === 1 ? { outcome: 'unsent', retryAfter: until } : captured);
+  };
+  const mistakenFor =
+    (charges: number): Bank =>
+    (charge) =>
+      charge <= charges ? declined('configuration') : captured;
+  const short = scheduled({ anchor: { day: 5, firstPeriod: 'full' } });
+
+  test.each<[string, SubscriptionTerms, Bank, string[]]>([
+    [
+      'after a hold of 40 days',
+      terms,
+      heldUntil(at('2027-03-12T14:30')),
+      ['1 2027-03-12T14:30', '2 2027-03-13T06:00', '3 2027-03-31T06:00'],
+    ],
+    [
+      'after a mistake of 35 days',
+      terms,
+      mistakenFor(35),
+      ['1 2027-03-07T12:00', '2 2027-03-08T06:00', '3 2027-03-31T06:00'],
+    ],
+    ['by a try of a short period', short, failing(1, 2), ['1 2027-02-03T06:00', '2 2027-02-05T06:00']],
+    [
+      'on the day of the next one',
+      { ...short, dunning: { ...policy, tries: [1, 5] } },
+      failing(1, 2),
+      ['1 2027-02-05T06:00', '2 2027-02-06T06:00', '3 2027-03-05T06:00'],
+    ],
+  ])('is the only one of its day: %s', (_, of, bank, expected) => {
+    const life = new Life(of, bank).until(at('2027-04-01T00:00'));
+    const paid = life.charges.filter(({ ending }) => ending?.outcome === 'captured');
+    const dates = paid.map((charge) => `${charge.number} ${charge.at.slice(0, 16)}`);
+    expect(dates.slice(0, expected.length)).toEqual(expected);
+  });
+
+  test('by the payer leaves the next one for another day too', () => {
+    const life = new Life({ ...short, dunning: { ...policy, tries: [5] } }, failing(1));
+    life.until(at('2027-02-05T05:00'));
+    life.take(decidePaid(life.subscription, 1, 'payer', life.now), at('2027-02-05T05:00'));
+    life.until(at('2027-02-07T00:00'));
+    expect(datesOf(life)).toEqual(['2027-01-31T12:00', '2027-02-06T06:00']);
+  });
+
+  test('without a charge of the card leaves the next one as it is due', () => {
+    const life = new Life({ ...short, dunning: { ...policy, tries: [5] } }, failing(1));
+    life.until(at('2027-02-05T05:00'));
+    life.take(decidePaid(life.subscription, 1, 'elsewhere', life.now), at('2027-02-05T05:00'));
+    life.until(at('2027-02-07T00:00'));
+    expect(datesOf(life)).toEqual(['2027-01-31T12:00', '2027-02-05T06:00']);
   });
 });
 
@@ -1259,14 +1313,14 @@ describe('the guard', () => {
     );
   });
 
-  test('lets a charge wait after two of another period, as after an outage', () => {
+  test('lets a charge wait after one of its own and one of another period, as after an outage', () => {
     const life = new Life(terms, alwaysFailing).until(start);
     const { open, charges } = life.subscription;
     const other = { ...charges[0]!, number: 7 };
     const subscription = {
       ...life.subscription,
       open: [{ ...open[0]!, nextTryAt: start }],
-      charges: [other, other],
+      charges: [other, charges[0]!],
     };
     const ids = { invoiceId: 'I', paymentId: 'I.2' };
     const why = 'moreThanTwoChargesADay';
