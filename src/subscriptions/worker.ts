@@ -21,7 +21,7 @@ import type { LeasedJob } from '../platform/jobs/job-table.ts';
 import type { Revocation } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
-import { findChargedSeries } from './charged-series.ts';
+import { allowedBySeries, findChargedSeries } from './charged-series.ts';
 import { decideChangeChargeEnded, decideChangeEnded } from './domain/changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { checkFits } from './domain/dunning/dunning.ts';
@@ -419,17 +419,10 @@ async function doNext(
     (fact) => fact.type === 'charge_started' || fact.type === 'change_charge_started',
   );
   if (!charge) return accept(begun);
-  const { partyId } = subscription.terms;
-  const [invoiceId = ''] = charge.paymentId.split('.');
-  const { schedule } = subscription;
-  const number = 'number' in charge ? charge.number : undefined;
-  const sequence = schedule && number !== undefined ? instalmentOf(schedule, number) : undefined;
-  const retry = number === undefined ? undefined : retryOf(subscription, number, now);
-  const asked = payer && { partyId, invoiceId, payer, ...defined({ sequence, retry }) };
-  const payment = asked ? await chargeInvoice(asked, now, { ...deps, db: tx }) : refuse('customerNotReady');
+  const payment = await begin(charge, subscription, now, { ...deps, db: tx });
   if (payment === 'versionConflict') return payment;
   if (payment.ok) {
-    if (`${invoiceId}.${payment.value.id}` !== charge.paymentId)
+    if (payment.value.id !== charge.paymentId.split('.')[1])
       throw new Error(`Charge ${charge.paymentId} has made payment ${payment.value.id}.`);
     // Its end wakes the subscription.
     return accept('rest');
@@ -445,6 +438,31 @@ async function doNext(
       ? decideChargeEnded(begun.subscription, charge, ending, now)
       : decideChangeChargeEnded(begun.subscription, charge.paymentId, ending, now);
   return write(tx, begun, ended, now, deps);
+}
+
+type Begun = SubscriptionFact & { type: 'charge_started' | 'change_charge_started' };
+
+/** The payment of the charge. Of a change, the payer has agreed to what a whole period costs, and not only to its rest. */
+async function begin(
+  charge: Begun,
+  subscription: Subscription,
+  now: Instant,
+  deps: Omit<JobDeps, 'transact'>,
+) {
+  const payer = payerOf(subscription);
+  if (!payer) return refuse('customerNotReady');
+  const { terms, schedule, change } = subscription;
+  const [invoiceId = ''] = charge.paymentId.split('.');
+  const asked = { partyId: terms.partyId, invoiceId, payer };
+  if (charge.type === 'charge_started') {
+    const sequence = schedule && instalmentOf(schedule, charge.number);
+    const retry = retryOf(subscription, charge.number, now);
+    return chargeInvoice({ ...asked, ...defined({ sequence, retry }) }, now, deps);
+  }
+  const series = (await findChargedSeries(deps.db, subscription, deps.consents))?.series;
+  const whole = { currency: terms.currency, items: change?.items ?? [] };
+  const allowed = series ? await allowedBySeries(series.id, whole, now, deps) : accept(undefined);
+  return allowed.ok ? chargeInvoice(asked, now, deps) : allowed;
 }
 
 /** None, if the payer has paid without a consent: then only they can pay. */
