@@ -183,11 +183,35 @@ describe('the start', () => {
     expect([statusOf(life.subscription), datesOf(life)]).toEqual(['active', ['2027-02-14T06:00']]);
   });
 
-  test('without a card at the end of the trial follows its own policy', () => {
-    const noCard: Bank = () => ({ outcome: 'refused', code: 'customerNotReady' });
-    const life = new Life(scheduled({ trialDays: 14 }), noCard).until(at('2027-03-01T00:00'));
-    expect([life.subscription.phase, life.outcomes()]).toEqual(['paused', ['1 paid', '2 unpaid']]);
-  });
+  const trial = scheduled({ trialDays: 14 });
+  const unusable = ['customerNotReady', 'recurrentCardExpired', 'recurrentStopped'] as const;
+  const finals = [
+    ['pause', 'paused'],
+    ['end', 'ended'],
+    ['unpaid', 'unpaid'],
+  ] as const;
+  test.each(
+    unusable.flatMap((code) => finals.map(([policyOfTrial, phase]) => ({ code, policyOfTrial, phase }))),
+  )(
+    'without a usable card at the end of the trial follows its own policy: $code, $policyOfTrial',
+    ({ code, policyOfTrial, phase }) => {
+      const of = { ...trial, trialWithoutCard: policyOfTrial };
+      const life = new Life(of, () => ({ outcome: 'refused', code })).until(at('2027-03-01T00:00'));
+      expect([life.subscription.phase, life.outcomes()]).toEqual([phase, ['1 paid', '2 unpaid']]);
+    },
+  );
+
+  test.each(unusable)(
+    'is over for the first charge: without a usable card, later ones are pastDue: %s',
+    (code) => {
+      const bank: Bank = (charge) => (charge === 1 ? captured : { outcome: 'refused', code });
+      const life = new Life({ ...trial, trialWithoutCard: 'end' }, bank).until(at('2027-03-20T00:00'));
+      expect([statusOf(life.subscription), life.outcomes()]).toEqual([
+        'pastDue',
+        ['1 paid', '2 paid', '3 open'],
+      ]);
+    },
+  );
 
   test.each([
     ['free', 0n, 'paid'],
