@@ -236,7 +236,7 @@ async function heardOf(
 ): Promise<readonly SubscriptionFact[]> {
   const { subscription } = stored;
   if (subscription.phase === 'incomplete') return heardOfStart(deps, subscription, now);
-  const ended = await endOfOldest(deps, subscription, now);
+  const ended = await endOfOpen(deps, subscription, now);
   if (ended.length > 0) return ended;
   const changed = await endOfChange(deps, subscription, now);
   if (changed.length > 0) return changed;
@@ -318,17 +318,20 @@ async function heardOfCard(
   return tried.length > 0 || !waitingForPayer(subscription) ? tried : heardOfConsent(deps, subscription, now);
 }
 
-/** How the oldest open period has ended since the last look. */
-async function endOfOldest(
+/** How one of the open periods has ended since the last look. Payers pay whichever they like of a stack. */
+async function endOfOpen(
   deps: JobDeps,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
-  const [oldest] = subscription.open;
-  if (!oldest) return [];
-  return oldest.charging === undefined
-    ? settledByOthers(deps.db, subscription, oldest, now)
-    : factsOfCharge(deps, subscription, oldest, now);
+  for (const period of subscription.open) {
+    const ended =
+      period.charging === undefined
+        ? await settledByOthers(deps.db, subscription, period, now)
+        : await factsOfCharge(deps, subscription, period, now);
+    if (ended.length > 0) return ended;
+  }
+  return [];
 }
 
 /** The outcome of the charge at the bank, once it is known. */

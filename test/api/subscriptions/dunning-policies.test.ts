@@ -348,6 +348,43 @@ describe('a subscription', () => {
     expect(new Set(rows.map(({ invoiceID }) => invoiceID)).size).toBe(3);
   });
 
+  test.each(['cancel', 'charge'] as const)(
+    'with a stack hears of a younger period that is paid: %s',
+    async (then) => {
+      const by = await world.createMerchant();
+      await policies(by).put('club', { tries: [1], windowDays: 30, stack: true });
+      const { id, get } = await sold(by, { dunningPolicy: 'club', every: 'P1W' });
+      await daysLater(by, 15);
+      const [oldest, younger] = await subscriptions.periods(by, id);
+      const paid = await subscriptions.pay(by, younger.invoiceID, undefined, {
+        flow: { type: 'PaymentFlowInstant' },
+      });
+      expect(paid.status, paid.text).toBe(201);
+      await subscriptions.settle();
+      const rows = await subscriptions.periods(by, id);
+      expect(rows.map(({ outcome }) => outcome)).toEqual(['open', 'paid', 'open']);
+      expect((await get()).paidThrough).toBe(younger.endsAt);
+      if (then === 'charge') {
+        const body = { as: 'forgiven' };
+        await subscriptions.call(
+          by,
+          'POST',
+          `${subscriptionsUrl}/${id}/periods/${oldest.number}/close`,
+          body,
+        );
+      } else {
+        const ended = await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/cancel`, {
+          when: 'now',
+        });
+        expect([ended.status, ended.body.status]).toEqual([200, 'ended']);
+      }
+      const after = await subscriptions.periods(by, id);
+      expect(after.map(({ outcome }) => outcome)).toEqual(
+        then === 'charge' ? ['forgiven', 'paid', 'open'] : ['unpaid', 'paid', 'unpaid'],
+      );
+    },
+  );
+
   test('records the change of its policy', async () => {
     const by = await world.createMerchant();
     await policies(by).put('gentle', plain);
