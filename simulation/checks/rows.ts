@@ -191,6 +191,10 @@ export type PeriodRow = {
   /** By the invoice with which the payer started the subscription. A part of its hold may be captured. */
   readonly started: boolean | null;
   readonly captured: number;
+  /** The merchant says that it was paid without Mandate. */
+  readonly elsewhere: boolean;
+  /** A policy that its subscription has or had asks for periods next to each other. */
+  readonly stacks: boolean;
 };
 export type SubscriptionRow = Due & {
   readonly subscription_id: string;
@@ -423,7 +427,13 @@ const sources: Record<keyof Books, Source> = {
         (select terms->'firstInvoice'->>'id' = period.invoice_id from subscription
           where subscription.subscription_id = period.subscription_id) as started,
         (select count(*)::int from payment where payment.invoice_id = period.invoice_id
-          and status in ('captured', 'refunding', 'refunded')) as captured
+          and status in ('captured', 'refunding', 'refunded')) as captured,
+        exists (select from event, json_array_elements(facts) as fact
+          where aggregate_id = period.subscription_id and fact->>'type' = 'period_paid'
+            and fact->>'by' = 'elsewhere' and (fact->>'number')::int = period.number) as elsewhere,
+        exists (select from event, json_array_elements(facts) as fact
+          where aggregate_id = period.subscription_id
+            and coalesce(fact->'policy', fact->'terms'->'dunning')->>'stack' = 'true') as stacks
       from subscription_period as period`,
     key: 'subscription_id',
     of: ['subscription'],

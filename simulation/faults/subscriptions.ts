@@ -51,7 +51,7 @@ export const faultsOfSubscriptions: Faults = {
       },
       {
         within: 'doNext',
-        replace: '`${invoiceId}.${payment.value.id}` !== charge.paymentId',
+        replace: "payment.value.id !== charge.paymentId.split('.')[1]",
         by: "charge.paymentId === ''",
       },
     ],

@@ -4,6 +4,7 @@ import { latest, laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Ids } from '../ids.ts';
 import { findActiveCard, whoRevokedLast } from '../customers/port.ts';
+import { isOverdue } from '../invoices/domain/invoice.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
 import {
   chargeInvoice,
@@ -20,7 +21,7 @@ import type { LeasedJob } from '../platform/jobs/job-table.ts';
 import type { Revocation } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { chargeRefusals } from '../retry-rules/domain/may-charge.ts';
-import { findChargedSeries } from './charged-series.ts';
+import { allowedBySeries, findChargedSeries } from './charged-series.ts';
 import { decideChangeChargeEnded, decideChangeEnded } from './domain/changes/change.ts';
 import { decideChargeEnded, type ChargeEnding } from './domain/charge-outcome.ts';
 import { checkFits } from './domain/dunning/dunning.ts';
@@ -35,6 +36,7 @@ import { instalmentOf } from './domain/schedule.ts';
 import {
   decideFirstPaymentCaptured,
   decideForgive,
+  decideOverdue,
   decidePaid,
   decideRevoked,
   decideWake,
@@ -248,7 +250,7 @@ async function heardOf(
 ): Promise<readonly SubscriptionFact[]> {
   const { subscription } = stored;
   if (subscription.phase === 'incomplete') return heardOfStart(deps, subscription, now);
-  const ended = await endOfOldest(deps, subscription, now);
+  const ended = await endOfOpen(deps, subscription, now);
   if (ended.length > 0) return ended;
   const changed = await endOfChange(deps, subscription, now);
   if (changed.length > 0) return changed;
@@ -330,17 +332,20 @@ async function heardOfCard(
   return tried.length > 0 || !waitingForPayer(subscription) ? tried : heardOfConsent(deps, subscription, now);
 }
 
-/** How the oldest open period has ended since the last look. */
-async function endOfOldest(
+/** How one of the open periods has ended since the last look. Payers pay whichever they like of a stack. */
+async function endOfOpen(
   deps: JobDeps,
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
-  const [oldest] = subscription.open;
-  if (!oldest) return [];
-  return oldest.charging === undefined
-    ? settledByOthers(deps.db, subscription, oldest, now)
-    : factsOfCharge(deps, subscription, oldest, now);
+  for (const period of subscription.open) {
+    const ended =
+      period.charging === undefined
+        ? await settledByOthers(deps.db, subscription, period, now)
+        : await factsOfCharge(deps, subscription, period, now);
+    if (ended.length > 0) return ended;
+  }
+  return [];
 }
 
 /** The outcome of the charge at the bank, once it is known. */
@@ -398,6 +403,7 @@ async function settledByOthers(
     const parent = await parentOf(db, subscription, invoiceId);
     return decidePaid(subscription, number, 'payer', now, parent);
   }
+  if (isOverdue(invoice, now)) return decideOverdue(subscription, number);
   const forgiven = decideForgive(subscription, number, now);
   return forgiven.ok ? forgiven.value : [];
 }
@@ -430,17 +436,10 @@ async function doNext(
     (fact) => fact.type === 'charge_started' || fact.type === 'change_charge_started',
   );
   if (!charge) return accept(begun);
-  const { partyId } = subscription.terms;
-  const [invoiceId = ''] = charge.paymentId.split('.');
-  const { schedule } = subscription;
-  const number = 'number' in charge ? charge.number : undefined;
-  const sequence = schedule && number !== undefined ? instalmentOf(schedule, number) : undefined;
-  const retry = number === undefined ? undefined : retryOf(subscription, number, now);
-  const asked = payer && { partyId, invoiceId, payer, ...defined({ sequence, retry }) };
-  const payment = asked ? await chargeInvoice(asked, now, { ...deps, db: tx }) : refuse('customerNotReady');
+  const payment = await begin(charge, subscription, now, { ...deps, db: tx });
   if (payment === 'versionConflict') return payment;
   if (payment.ok) {
-    if (`${invoiceId}.${payment.value.id}` !== charge.paymentId)
+    if (payment.value.id !== charge.paymentId.split('.')[1])
       throw new Error(`Charge ${charge.paymentId} has made payment ${payment.value.id}.`);
     // Its end wakes the subscription.
     return accept('rest');
@@ -456,6 +455,31 @@ async function doNext(
       ? decideChargeEnded(begun.subscription, charge, ending, now)
       : decideChangeChargeEnded(begun.subscription, charge.paymentId, ending, now);
   return write(tx, begun, ended, now, deps);
+}
+
+type Begun = SubscriptionFact & { type: 'charge_started' | 'change_charge_started' };
+
+/** The payment of the charge. Of a change, the payer has agreed to what a whole period costs, and not only to its rest. */
+async function begin(
+  charge: Begun,
+  subscription: Subscription,
+  now: Instant,
+  deps: Omit<JobDeps, 'transact'>,
+) {
+  const payer = payerOf(subscription);
+  if (!payer) return refuse('customerNotReady');
+  const { terms, schedule, change } = subscription;
+  const [invoiceId = ''] = charge.paymentId.split('.');
+  const asked = { partyId: terms.partyId, invoiceId, payer };
+  if (charge.type === 'charge_started') {
+    const sequence = schedule && instalmentOf(schedule, charge.number);
+    const retry = retryOf(subscription, charge.number, now);
+    return chargeInvoice({ ...asked, ...defined({ sequence, retry }) }, now, deps);
+  }
+  const series = (await findChargedSeries(deps.db, subscription, deps.consents))?.series;
+  const whole = { currency: terms.currency, items: change?.items ?? [] };
+  const allowed = series ? await allowedBySeries(series.id, whole, now, deps) : accept(undefined);
+  return allowed.ok ? chargeInvoice(asked, now, deps) : allowed;
 }
 
 /** None, if the payer has paid without a consent: then only they can pay. */

@@ -21,16 +21,23 @@ export const periods: Check = {
         const mayTake = outcome === 'paid' || outcome === 'open' || outcome === 'unpaid' ? 1 : 0;
         const problems = [
           !isOwn && `its invoice ${invoice} is not that of its period ${number}`,
-          row.captured > mayTake && `period ${number} is ${outcome} with ${row.captured} captured payments`,
+          row.captured > (row.elsewhere ? 0 : mayTake) &&
+            `period ${number} is ${outcome} with ${row.captured} captured payments`,
           outcome === 'open' && invoice === null && `period ${number} is open without an invoice`,
-          outcome === 'paid' && amount > 0 && row.captured === 0 && `period ${number} is paid by no payment`,
+          outcome === 'paid' &&
+            amount > 0 &&
+            row.captured === 0 &&
+            !row.elsewhere &&
+            `period ${number} is paid by no payment`,
         ];
         return problems.filter((problem) => problem !== false);
       });
       const all = [
         ...own,
         ...(hole > 0 ? [`its rows have no number ${first + hole}`] : []),
-        ...(open.length > 1 ? [`${open.length} of its periods are open`] : []),
+        ...(open.length > 1 && !open.some(({ stacks }) => stacks)
+          ? [`${open.length} of its periods are open`]
+          : []),
       ];
       return all.map((problem) => [`subscription ${id}`, problem]);
     });

@@ -117,7 +117,7 @@ function waitsFor(life: Life): Waits {
   if (oldest?.charging !== undefined) return { what: `charge ${oldest.charging} is over`, at: 0 };
   const until = oldest?.nextTryAt ?? oldest?.endsTriesAt;
   if (oldest && until !== undefined) {
-    const isOfOther = life.isStacking && life.lastMoney?.number !== oldest.number;
+    const isOfOther = life.lastMoney?.number !== oldest.number;
     const at = isOfOther && oldest.nextTryAt !== undefined ? afterLastMoney(life, until) : Date.parse(until);
     return { what: `period ${oldest.number} is tried again or given up`, at };
   }
@@ -130,11 +130,10 @@ function waitsFor(life: Life): Waits {
     return resumesAt === undefined ? undefined : { what: 'the pause ends', at: Date.parse(resumesAt) };
   }
   if (due === undefined) return end;
-  const at = life.terms.catchUp === 'all' ? afterLastMoney(life, due) : due;
-  return { what: `period ${(latest?.number ?? 0) + 1} is due`, at };
+  return { what: `period ${(latest?.number ?? 0) + 1} is due`, at: afterLastMoney(life, due) };
 }
 
-/** Late periods, and those that are asked for next to each other, come one a day: within two days of the last. */
+/** Periods are charged one a day: within two days of the last. */
 function afterLastMoney({ lastMoney }: Life, due: string | number): number {
   const at = new Date(due).getTime();
   return lastMoney ? Math.max(at, Date.parse(lastMoney.at) + 2 * dayMs) : at;

@@ -233,6 +233,11 @@ export function wrongStatus({ status }: Pick<Invoice, 'status'>) {
   });
 }
 
+/** Cancelled by its due date. Before that, a merchant may give the same reason. */
+export function isOverdue(invoice: Invoice, now: Instant): boolean {
+  return invoice.status === 'cancelled' && invoice.reason === overdueReason && invoice.dueDate <= now;
+}
+
 /** An unpaid invoice is cancelled at its due date. */
 export function nextAction(
   invoice: Invoice,

@@ -10,6 +10,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount, DateTime, instantOf } from '../../platform/http/schemas.ts';
 import { seriesIdOf } from '../../recurring/domain/series.ts';
 import { accept, refuse } from '../../refusal.ts';
+import { allowedBySeries } from '../charged-series.ts';
 import {
   decideChange,
   decideTakeBackChange,
@@ -21,7 +22,7 @@ import {
 import type { Subscription } from '../domain/subscription.ts';
 import { findSubscription } from '../store/subscriptions.ts';
 import { change, changeErrors, writing, type ChangeDeps } from './change-subscription.ts';
-import { allowedByConsent, allowedBySeries, type ConsentDeps } from './create-subscription.ts';
+import { allowedByConsent, type ConsentDeps } from './create-subscription.ts';
 import { itemsOf, SubscriptionPath, upcomingBody, UpcomingSchema } from './schema.ts';
 
 const ChangeParams = Type.Object(

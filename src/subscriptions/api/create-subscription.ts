@@ -18,10 +18,10 @@ import type { Charging, Consents } from '../../recurring/port.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { chargeRefusals, type ChargeRefusal } from '../../retry-rules/domain/may-charge.ts';
 import { everyOf } from '../../retry-rules/domain/periods.ts';
+import { allowedBySeries } from '../charged-series.ts';
 import { decideCreate } from '../domain/commands.ts';
 import { usualPolicy, type DunningPolicy } from '../domain/dunning/dunning.ts';
 import { costOfFirst } from '../domain/first-payment.ts';
-import { sumOf } from '../domain/changes/proration.ts';
 import { checkSchedule } from '../domain/schedule.ts';
 import { evolve, evolveAll, type SubscriptionTerms } from '../domain/subscription.ts';
 import { dutiesOf } from '../duty-steps.ts';
@@ -270,20 +270,4 @@ export async function allowedByConsent(
   const { token, livemode, seriesId: named } = card;
   const of = { named, customerId, partyId: terms.partyId, livemode, token };
   return allowedBySeries(await deps.consents.seriesOfCustomer(deps.db, of), terms, now, deps);
-}
-
-/** What only a new consent or card would change. A wait is no reason: the first charge waits too. */
-export async function allowedBySeries(
-  seriesId: string,
-  { items, currency }: SubscriptionTerms,
-  now: Instant,
-  { db, charging }: Pick<ConsentDeps, 'db' | 'charging'>,
-): Promise<Outcome<undefined, ChargeRefusal['code']>> {
-  const amount = { minor: sumOf(items), currency };
-  const found = await charging.preview(db, seriesId, { invoiceCreatedAt: 'then', amount }, now);
-  if (!found) throw new Error(`Series ${seriesId} of a subscription not found.`);
-  const { decision } = found;
-  if (decision.may || decision.retryAfter !== undefined || decision.rule === 'attemptPending')
-    return accept(undefined);
-  return refuse(decision.code, { details: { rule: decision.rule, rulePack: decision.pack } });
 }

@@ -514,6 +514,15 @@ export function decideForgive(
   return accept(settled(subscription, [{ type: 'period_closed', number, outcome: 'forgiven' }], now));
 }
 
+/** No payment can settle it any more. All that waited for one ends, because only the payer could have continued it. */
+export function decideOverdue(subscription: Subscription, number: number): Facts {
+  const open = openPeriod(subscription, number);
+  if (!open || open.charging !== undefined) return [];
+  return subscription.phase === 'unpaid'
+    ? ending(subscription, 'unpaid')
+    : [{ type: 'period_closed', number, outcome: 'unpaid' }];
+}
+
 export function openPeriod({ open }: Pick<Subscription, 'open'>, number: number): OpenPeriod | undefined {
   return open.find((period) => period.number === number);
 }

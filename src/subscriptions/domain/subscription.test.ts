@@ -24,6 +24,7 @@ import {
   decideCreate,
   decideFirstPaymentCaptured,
   decideForgive,
+  decideOverdue,
   decidePaid,
   decidePause,
   decideResume,
@@ -182,11 +183,35 @@ describe('the start', () => {
     expect([statusOf(life.subscription), datesOf(life)]).toEqual(['active', ['2027-02-14T06:00']]);
   });
 
-  test('without a card at the end of the trial follows its own policy', () => {
-    const noCard: Bank = () => ({ outcome: 'refused', code: 'customerNotReady' });
-    const life = new Life(scheduled({ trialDays: 14 }), noCard).until(at('2027-03-01T00:00'));
-    expect([life.subscription.phase, life.outcomes()]).toEqual(['paused', ['1 paid', '2 unpaid']]);
-  });
+  const trial = scheduled({ trialDays: 14 });
+  const unusable = ['customerNotReady', 'recurrentCardExpired', 'recurrentStopped'] as const;
+  const finals = [
+    ['pause', 'paused'],
+    ['end', 'ended'],
+    ['unpaid', 'unpaid'],
+  ] as const;
+  test.each(
+    unusable.flatMap((code) => finals.map(([policyOfTrial, phase]) => ({ code, policyOfTrial, phase }))),
+  )(
+    'without a usable card at the end of the trial follows its own policy: $code, $policyOfTrial',
+    ({ code, policyOfTrial, phase }) => {
+      const of = { ...trial, trialWithoutCard: policyOfTrial };
+      const life = new Life(of, () => ({ outcome: 'refused', code })).until(at('2027-03-01T00:00'));
+      expect([life.subscription.phase, life.outcomes()]).toEqual([phase, ['1 paid', '2 unpaid']]);
+    },
+  );
+
+  test.each(unusable)(
+    'is over for the first charge: without a usable card, later ones are pastDue: %s',
+    (code) => {
+      const bank: Bank = (charge) => (charge === 1 ? captured : { outcome: 'refused', code });
+      const life = new Life({ ...trial, trialWithoutCard: 'end' }, bank).until(at('2027-03-20T00:00'));
+      expect([statusOf(life.subscription), life.outcomes()]).toEqual([
+        'pastDue',
+        ['1 paid', '2 paid', '3 open'],
+      ]);
+    },
+  );
 
   test.each([
     ['free', 0n, 'paid'],
@@ -267,6 +292,18 @@ describe('a failure', () => {
     ]);
   });
 
+  test.each([
+    { phase: 'unpaid', until: '2027-05-01T00:00', after: 'ended', rows: ['1 unpaid'] },
+    { phase: 'running', until: '2027-02-02T00:00', after: 'active', rows: ['1 unpaid'] },
+  ])('whose invoice is overdue is unpaid for good: $phase', ({ phase, until, after, rows }) => {
+    const life = new Life(terms, failing(1, 2, 3)).until(at(until));
+    expect(life.subscription.phase).toBe(phase);
+    life.take(decideOverdue(life.subscription, 1), at(until));
+    expect([statusOf(life.subscription), life.outcomes()]).toEqual([after, rows]);
+    expect(decideOverdue(life.subscription, 1)).toEqual([]);
+    expect(life.subscription.endedFor).toBe(after === 'ended' ? 'unpaid' : undefined);
+  });
+
   test.each(['payment', 'forgiveness'] as const)(
     'that is settled by %s after more than a hundred periods charges none of them',
     (by) => {
@@ -317,7 +354,7 @@ describe('a failure', () => {
       .slice(1)
       .map((charge, index) => charge.at === laterBy(life.charges[index]!.at, day));
     expect(new Set(gaps)).toEqual(new Set([true]));
-    life.until(laterBy(corrected, day));
+    life.until(laterBy(corrected, 2 * day));
     expect(life.outcomes()).toEqual(['1 paid', '2 missed', '3 missed', '4 missed', '5 paid']);
   });
 
@@ -801,7 +838,7 @@ describe('a pause', () => {
     const now = at('2027-03-31T00:00');
     life.take(settles.payment(life, now), now);
     expect(life.subscription.phase).toBe('running');
-    life.until(at('2027-04-01T00:00'));
+    life.until(at('2027-04-02T00:00'));
     expect([life.subscription.phase, life.outcomes()]).toEqual([
       'running',
       ['1 paid', '2 skipped', '3 paid'],
@@ -923,6 +960,60 @@ describe('an outage of 40 days', () => {
     expect(codeOf(decideChargeMissed(failed, 7, { invoiceId: 'I7' }))).toBe('subscriptionPastDue');
     expect(codeOf(decideForgive({ ...failed, phase: 'unpaid' }, 7, now))).toBe('invalidSubscriptionStatus');
     expect(codeOf(decideForgive({ ...failed, phase: 'unpaid' }, 10, now))).toBe('accepted');
+  });
+});
+
+describe('a period that is paid late', () => {
+  const heldUntil = (until: Instant): Bank => {
+    return (charge) => (charge === 1 ? { outcome: 'unsent', retryAfter: until } : captured);
+  };
+  const mistakenFor =
+    (charges: number): Bank =>
+    (charge) =>
+      charge <= charges ? declined('configuration') : captured;
+  const short = scheduled({ anchor: { day: 5, firstPeriod: 'full' } });
+
+  test.each<[string, SubscriptionTerms, Bank, string[]]>([
+    [
+      'after a hold of 40 days',
+      terms,
+      heldUntil(at('2027-03-12T14:30')),
+      ['1 2027-03-12T14:30', '2 2027-03-13T06:00', '3 2027-03-31T06:00'],
+    ],
+    [
+      'after a mistake of 35 days',
+      terms,
+      mistakenFor(35),
+      ['1 2027-03-07T12:00', '2 2027-03-08T06:00', '3 2027-03-31T06:00'],
+    ],
+    ['by a try of a short period', short, failing(1, 2), ['1 2027-02-03T06:00', '2 2027-02-05T06:00']],
+    [
+      'on the day of the next one',
+      { ...short, dunning: { ...policy, tries: [1, 5] } },
+      failing(1, 2),
+      ['1 2027-02-05T06:00', '2 2027-02-06T06:00', '3 2027-03-05T06:00'],
+    ],
+  ])('is the only one of its day: %s', (_, of, bank, expected) => {
+    const life = new Life(of, bank).until(at('2027-04-01T00:00'));
+    const paid = life.charges.filter(({ ending }) => ending?.outcome === 'captured');
+    const dates = paid.map((charge) => `${charge.number} ${charge.at.slice(0, 16)}`);
+    expect(dates.slice(0, expected.length)).toEqual(expected);
+  });
+
+  test('by the payer leaves the next one for another day too', () => {
+    const life = new Life({ ...short, dunning: { ...policy, tries: [5] } }, failing(1));
+    life.until(at('2027-02-05T05:00'));
+    life.take(decidePaid(life.subscription, 1, 'payer', life.now), at('2027-02-05T05:00'));
+    life.until(at('2027-02-07T00:00'));
+    expect(datesOf(life)).toEqual(['2027-01-31T12:00', '2027-02-06T06:00']);
+  });
+
+  test('without a charge of the card leaves the next one as it is due', () => {
+    const life = new Life({ ...short, dunning: { ...policy, tries: [5] } }, failing(1));
+    life.until(at('2027-02-05T05:00'));
+    life.take(decidePaid(life.subscription, 1, 'elsewhere', life.now), at('2027-02-05T05:00'));
+    life.until(at('2027-02-07T00:00'));
+    expect(datesOf(life)).toEqual(['2027-01-31T12:00', '2027-02-05T06:00']);
   });
 });
 
@@ -1246,14 +1337,14 @@ describe('the guard', () => {
     );
   });
 
-  test('lets a charge wait after two of another period, as after an outage', () => {
+  test('lets a charge wait after one of its own and one of another period, as after an outage', () => {
     const life = new Life(terms, alwaysFailing).until(start);
     const { open, charges } = life.subscription;
     const other = { ...charges[0]!, number: 7 };
     const subscription = {
       ...life.subscription,
       open: [{ ...open[0]!, nextTryAt: start }],
-      charges: [other, other],
+      charges: [other, charges[0]!],
     };
     const ids = { invoiceId: 'I', paymentId: 'I.2' };
     const why = 'moreThanTwoChargesADay';

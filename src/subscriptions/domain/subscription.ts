@@ -550,10 +550,12 @@ function retryOf(subscription: Subscription): Action | undefined {
   if (!oldest || oldest.charging !== undefined) return undefined;
   // The payer has paused it before the charge that was announced.
   if (subscription.phase === 'paused' && oldest.isUnannounced) return undefined;
-  const { number, nextTryAt, givesUpAt } = oldest;
+  const { number, nextTryAt, givesUpAt, isWished } = oldest;
   if (nextTryAt !== undefined) {
-    const isStacked = lastCollection(subscription)?.number !== number && policyOf(subscription).stack;
-    return { does: 'charge', number, at: isStacked ? afterToday(subscription, nextTryAt) : nextTryAt };
+    const isOther = lastCollection(subscription)?.number !== number;
+    // A merchant may want a second one, but not of a stack.
+    const waits = isOther && (!isWished || policyOf(subscription).stack);
+    return { does: 'charge', number, at: waits ? afterToday(subscription, nextTryAt) : nextTryAt };
   }
   return givesUpAt === undefined ? undefined : { does: 'giveUp', number, at: givesUpAt };
 }
@@ -572,7 +574,8 @@ function periodActionOf(subscription: Subscription): Action | undefined {
     return { does: 'end', at: latest.endsAt, reason: endsAfter?.reason ?? 'finished' };
   }
   if (phase !== 'running' || (isBlocked && !policyOf(subscription).stack)) return undefined;
-  const at = terms.catchUp === 'all' ? afterToday(subscription, next.dueAt) : next.dueAt;
+  // A period that joins a stack is not charged yet.
+  const at = isBlocked && terms.catchUp !== 'all' ? next.dueAt : afterToday(subscription, next.dueAt);
   return { does: 'createPeriod', at };
 }
 
@@ -582,7 +585,7 @@ function lastCollection({ charges, paidByPayer }: Subscription): Collection | un
   return last && (!paidByPayer || paidByPayer.at < last.at) ? last : paidByPayer;
 }
 
-/** Not on the local day of the last one: what is late comes one a day. */
+/** Not on the local day of the last one: payers never pay for several periods at once. */
 function afterToday(subscription: Subscription, at: Instant): Instant {
   const { schedule, terms } = subscription;
   const last = lastCollection(subscription);

@@ -368,19 +368,48 @@ test('nothing is changed now while a period is unpaid, and from the next one it 
   expect((await act('change', { items: items(1) })).body).toMatchObject({ scheduledItems: items(1) });
 });
 
-test('a preview says that the payer has agreed to less', async () => {
-  const by = await world.createMerchant();
-  const customer = await world.createCustomer({}, by);
-  const amountRule = { kind: 'upTo', amount: 40_000 };
-  await world.bind(customer, '4242424242424242', { recurrentTerms: { schedule: 'P1M', amountRule } });
-  await world.service.jobs.whenIdle();
-  const { body } = await subscriptions.create(by, customer.id, { items: items(price) });
-  await subscriptions.settle();
-  const preview = (cost: number) =>
-    subscriptions.call(by, 'POST', `${subscriptionsUrl}/${body.id}/preview`, {
-      items: items(cost),
-      when: 'now',
-    });
-  expect((await preview(40_000)).body.refusal).toBeUndefined();
-  expect((await preview(40_001)).body.refusal).toBe('recurrentAmountAboveConsent');
+describe('a change of a payer who has agreed to less', () => {
+  const agreed = 40_000;
+  async function consented() {
+    const by = await world.createMerchant();
+    const customer = await world.createCustomer({}, by);
+    const amountRule = { kind: 'upTo', amount: agreed };
+    await world.bind(customer, '4242424242424242', { recurrentTerms: { schedule: 'P1M', amountRule } });
+    await world.service.jobs.whenIdle();
+    const { body } = await subscriptions.create(by, customer.id, { items: items(price) });
+    await subscriptions.settle();
+    return { by, id: body.id as string };
+  }
+
+  test.each([
+    [agreed, undefined],
+    [agreed + 1, 'recurrentAmountAboveConsent'],
+  ])('of %i is previewed with the refusal %s', async (cost, refusal) => {
+    const { by, id } = await consented();
+    const wanted = { items: items(cost), when: 'now' };
+    const preview = await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/preview`, wanted);
+    expect(preview.body.refusal).toBe(refusal);
+  });
+
+  // The difference alone is less than they agreed to.
+  test.each([
+    ['now', agreed, undefined],
+    ['now', agreed + 1, 'recurrentAmountAboveConsent'],
+    ['auto', agreed + 1, 'recurrentAmountAboveConsent'],
+  ])('is charged as its preview says: %s, %i', async (when, cost, failedFor) => {
+    const { by, id } = await consented();
+    const wanted = { items: items(cost), when };
+    const { pendingChange } = (
+      await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/change`, wanted)
+    ).body;
+    await subscriptions.settle();
+    const tries = (await subscriptions.payments(by, pendingChange.invoiceID)).map(({ status }) => status);
+    expect(tries).toEqual(failedFor ? [] : ['captured']);
+    const after = await subscriptions.get(by, id);
+    expect(after.pendingChange?.failedFor).toBe(failedFor);
+    expect(after.items[0].price).toBe(failedFor ? price : cost);
+    if (!failedFor) return;
+    await pay(by, pendingChange.invoiceID);
+    expect((await subscriptions.get(by, id)).items[0].price).toBe(cost);
+  });
 });

@@ -32,9 +32,16 @@ function policies(by: Merchant, shop = 'TEST') {
   };
 }
 
-async function sold(by: Merchant, more: Record<string, unknown> = {}) {
-  const customerId = await subscriptions.readyCustomer(by);
-  const items = [{ product: 'Tea', price: insufficientFunds }];
+/** Declined, but for the payer approved. */
+const unreliable = { card: '4000000000549990', price: 500 };
+
+async function sold(
+  by: Merchant,
+  more: Record<string, unknown> = {},
+  { card, price }: { card?: string; price: number } = { price: insufficientFunds },
+) {
+  const customerId = await subscriptions.readyCustomer(by, card);
+  const items = [{ product: 'Tea', price }];
   const created = await subscriptions.create(by, customerId, { items, ...more });
   expect(created.status, created.text).toBe(201);
   await subscriptions.settle();
@@ -347,6 +354,44 @@ describe('a subscription', () => {
     expect(rows.map(({ outcome }) => outcome)).toEqual(['open', 'open', 'open']);
     expect(new Set(rows.map(({ invoiceID }) => invoiceID)).size).toBe(3);
   });
+
+  test.each(['cancel', 'charge'] as const)(
+    'with a stack hears of a younger period that is paid: %s',
+    async (then) => {
+      const by = await world.createMerchant();
+      await policies(by).put('club', { tries: [1], windowDays: 30, stack: true });
+      const { id, get } = await sold(by, { dunningPolicy: 'club', every: 'P1W' }, unreliable);
+      await daysLater(by, 15);
+      const [oldest, younger] = await subscriptions.periods(by, id);
+      const paid = await subscriptions.pay(by, younger.invoiceID, undefined, {
+        flow: { type: 'PaymentFlowInstant' },
+      });
+      expect(paid.status, paid.text).toBe(201);
+      await subscriptions.settle();
+      const rows = await subscriptions.periods(by, id);
+      expect(rows.map(({ outcome }) => outcome)).toEqual(['open', 'paid', 'open']);
+      // The midnight of Moscow.
+      expect(Date.parse((await get()).paidThrough)).toBe(Date.parse(younger.endsOn) - 3 * 3_600_000);
+      if (then === 'charge') {
+        const body = { as: 'forgiven' };
+        await subscriptions.call(
+          by,
+          'POST',
+          `${subscriptionsUrl}/${id}/periods/${oldest.number}/close`,
+          body,
+        );
+      } else {
+        const ended = await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/cancel`, {
+          when: 'now',
+        });
+        expect([ended.status, ended.body.status]).toEqual([200, 'ended']);
+      }
+      const after = await subscriptions.periods(by, id);
+      expect(after.map(({ outcome }) => outcome)).toEqual(
+        then === 'charge' ? ['forgiven', 'paid', 'open'] : ['unpaid', 'paid', 'unpaid'],
+      );
+    },
+  );
 
   test('records the change of its policy', async () => {
     const by = await world.createMerchant();

@@ -338,11 +338,13 @@ describe('later', () => {
     });
     await pay(visa, {}, invoiceID);
     expect(await get()).not.toHaveProperty('pendingChange');
+    // Theirs is the only one: the saved card was not charged for more than they had agreed to.
+    expect(await payments(invoiceID)).toMatchObject([{ id: '1', status: 'captured' }]);
     await daysLater(40, by);
     const [, second] = await periods();
     expect(second).toMatchObject({ number: 2, outcome: 'paid', amount: 60_000 });
     expect((await payments(second.invoiceID)).at(-1)).toMatchObject({
-      payer: { recurrentParentPayment: { invoiceID, paymentID: '2' } },
+      payer: { recurrentParentPayment: { invoiceID, paymentID: '1' } },
     });
   });
 

@@ -22,11 +22,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function started(price: number) {
+async function started(price: number, ifUnpaid = 'pause') {
   const by = await world.createMerchant();
   const customerId = await subscriptions.readyCustomer(by);
   const items = [{ product: 'Tea', price }];
-  const created = await subscriptions.create(by, customerId, { items, ifUnpaid: 'pause' });
+  const created = await subscriptions.create(by, customerId, { items, ifUnpaid });
   expect(created.status, created.text).toBe(201);
   await subscriptions.settle();
   return { by, customerId, id: created.body.id as string };
@@ -80,6 +80,31 @@ test('what a network stops for one invoice is closed at once, and that day stays
   ]);
   await daysLater(by, 1);
   expect((await subscriptions.periods(by, other.body.id)).map(({ outcome }) => outcome)).toEqual(['paid']);
+});
+
+test('what can be paid no more ends what waited for it, and the card is not charged again', async () => {
+  const { by, id } = await started(declinedWith(5), 'unpaid');
+  await daysLater(by, 27);
+  expect(await subscriptions.get(by, id)).toMatchObject({ status: 'unpaid' });
+  const [{ invoiceID }] = await subscriptions.periods(by, id);
+  const tries = await subscriptions.payments(by, invoiceID);
+  await daysLater(by, 420);
+  expect(await subscriptions.invoice(by, invoiceID)).toMatchObject({ status: 'cancelled' });
+  expect(await subscriptions.get(by, id)).toMatchObject({ status: 'ended', endReason: 'unpaid' });
+  expect((await subscriptions.periods(by, id)).map(({ outcome }) => outcome)).toEqual(['unpaid']);
+  expect(await subscriptions.payments(by, invoiceID)).toHaveLength(tries.length);
+});
+
+test('a merchant who rescinds the invoice of an unpaid month forgives it, whatever the reason says', async () => {
+  const { by, id } = await started(declinedWith(5), 'unpaid');
+  await daysLater(by, 27);
+  const [{ invoiceID }] = await subscriptions.periods(by, id);
+  const rescinded = await subscriptions.call(by, 'POST', `/v2/processing/invoices/${invoiceID}/rescind`, {
+    reason: 'overdue',
+  });
+  expect(rescinded.status).toBe(204);
+  await daysLater(by, 8);
+  expect(await subscriptions.get(by, id)).toMatchObject({ status: 'active' });
 });
 
 test('a period that is closed waits for the series of its card before it holds its invoice, as payments do', async () => {

@@ -237,7 +237,9 @@ class Walk {
         });
     } else if (this.phase === 'running' && (!isWaiting || this.plan.stack) && !this.isStartingToday()) {
       const due = this.dueAt(next);
-      const at = this.plan.catchUp === 'all' ? this.afterTheDayOf(this.lastMoney(), due) : due;
+      // On a day on which money was wanted, a period may join a stack, but is not asked for.
+      const joins = isWaiting && this.plan.catchUp !== 'all';
+      const at = joins ? due : this.afterTheDayOf(this.lastMoney(), due);
       found.push({ at, run: (now) => this.createDue(now) });
     }
     const { change } = this;
@@ -255,10 +257,11 @@ class Walk {
     return times.toSorted((a, b) => b.at - a.at)[0];
   }
 
-  /** Of a stack, the payer pays for one period a day, with the saved card or without it. */
-  turnOf({ row }: Unpaid, tryAt: Micros): Micros {
+  /** The payer pays for one period a day, with the saved card or without it. A person may want more, unless there is a stack. */
+  turnOf({ row, isWished }: Unpaid, tryAt: Micros): Micros {
     const before = this.lastMoney();
-    return this.plan.stack && before?.number !== row.number ? this.afterTheDayOf(before, tryAt) : tryAt;
+    const mayJoin = before?.number === row.number || (isWished === true && !this.plan.stack);
+    return mayJoin ? tryAt : this.afterTheDayOf(before, tryAt);
   }
 
   afterTheDayOf(before: { at: Micros } | undefined, at: Micros): Micros {

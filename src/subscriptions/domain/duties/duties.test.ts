@@ -567,13 +567,13 @@ describe('the announcement of a charge', () => {
       'that was accepted',
       0,
       '2027-04-29T12:00',
-      ['3 2027-04-02T00:00', '2 2027-04-30T12:00', '4 2027-04-30T12:00'],
+      ['3 2027-04-02T00:00', '2 2027-04-30T12:00', '4 2027-05-01T06:00'],
     ],
     [
       'that is accepted later',
       6 * hour,
       '2027-04-29T03:00',
-      ['3 2027-04-02T06:00', '2 2027-04-30T09:00', '4 2027-04-30T09:00'],
+      ['3 2027-04-02T06:00', '2 2027-04-30T09:00', '4 2027-05-01T06:00'],
     ],
   ])('%s counts also after a missed period was announced', (_, acceptMs, time, expected) => {
     const acts = [charges(2, time)];

@@ -76,9 +76,17 @@ describe('the next charge', () => {
   const early = at('2027-02-10T00:00');
   const late = at('2027-02-15T12:00');
   const pending = announced('email', early);
+  const paidToday: Subscription = { ...free, paidByPayer: { number: 1, at: at('2027-02-17T03:00') } };
 
   test.each<[string, Subscription, now: Instant, day: string, isAwaited: boolean]>([
     ['is on its day, if it can still be announced in time', free, early, dueAt, false],
+    [
+      'is a day later, if another period was paid on its day',
+      paidToday,
+      early,
+      laterBy(dueAt as Instant, 86_400_000),
+      false,
+    ],
     ['comes seven days after now, if it cannot', free, late, laterBy(late, 7 * 86_400_000), true],
     ['is on its day while the mail server has time', pending, early, dueAt, false],
     ['waits for a slow mail server', pending, late, laterBy(late, 7 * 86_400_000), true],

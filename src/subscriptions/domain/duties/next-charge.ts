@@ -27,7 +27,11 @@ export function nextChargeOf(subscription: Subscription, now: Instant): NextChar
   if (open.length > 0) return undefined;
   // A trial and a period that credit pays cost nothing.
   const charged = upcoming(subscription, 12).find(({ amountMinor }) => amountMinor > 0n);
-  return charged && announced(subscription, charged, charged.dueAt, now);
+  if (!charged) return undefined;
+  const { dueAt } = charged;
+  // The day may have had its charge.
+  const plannedAt = next?.does === 'createPeriod' ? latest(next.at, dueAt) : dueAt;
+  return announced(subscription, charged, plannedAt, now);
 }
 
 function announced(
