@@ -22,7 +22,6 @@ import { openLinkSecrets } from '../../platform/keys/link-secrets.ts';
 import { openMailServer } from '../../platform/mail/mail-server.ts';
 import { exportSources } from '../sources/export-sources.ts';
 import { openExports } from '../../search/exports/port.ts';
-import { checkoutLinkOf } from '../../checkout/domain/checkout-request.ts';
 import { findPeriodOf } from '../../subscriptions/store/subscriptions.ts';
 import { payerLinkOf } from '../../subscriptions/payer-link.ts';
 import { openPayerEmails } from '../../subscriptions/payer-emails.ts';
@@ -49,20 +48,6 @@ async function boughtWith(lookups: Pick<Database, 'run'>, invoiceId: string) {
   const period =
     subscriptionId === undefined ? undefined : await findPeriodOf(lookups, subscriptionId, invoiceId);
   return defined({ product, period });
-}
-
-/** In emails about subscriptions. Their secrets are not stored before an email is written. */
-function emailLinks({
-  tokens,
-  ...links
-}: Parameters<typeof payerLinkOf>[0] & { readonly tokens: ReturnType<typeof accessTokens> }) {
-  return {
-    pageUrlOf: (subscriptionId: string, now: Instant) => payerLinkOf(links, subscriptionId, now).url,
-    payUrlOf({ partyId, invoiceId }: { readonly partyId: string; readonly invoiceId: string }) {
-      const token = tokens.issue({ kind: 'invoice', entityId: invoiceId, partyId, isFor: 'checkout' });
-      return checkoutLinkOf(links.publicUrl(), { invoiceId, token });
-    },
-  };
 }
 
 export function openModules(foundation: Foundation, publicUrl: () => string) {
@@ -95,7 +80,8 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
     tokens,
     linkSecrets,
     payerEmails: openPayerEmails({ consents, sendsEmail }),
-    emailLinks: emailLinks({ linkSecrets, publicUrl, tokens }),
+    payerPageUrlOf: (subscriptionId: string, now: Instant) =>
+      payerLinkOf({ linkSecrets, publicUrl }, subscriptionId, now).url,
     templateTokens: openTemplateTokens({ lookups, keyring }),
     merchants,
     answers: idempotency(database, keyring),
