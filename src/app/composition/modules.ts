@@ -50,6 +50,11 @@ async function boughtWith(lookups: Pick<Database, 'run'>, invoiceId: string) {
   return defined({ product, period });
 }
 
+/** The links of emails. */
+function payerPages(links: Parameters<typeof payerLinkOf>[0]) {
+  return (subscriptionId: string, now: Instant) => payerLinkOf(links, subscriptionId, now).url;
+}
+
 export function openModules(foundation: Foundation, publicUrl: () => string) {
   const { config, ports, database, keyring, vault } = foundation;
   const { clock } = ports;
@@ -80,8 +85,7 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
     tokens,
     linkSecrets,
     payerEmails: openPayerEmails({ consents, sendsEmail }),
-    payerPageUrlOf: (subscriptionId: string, now: Instant) =>
-      payerLinkOf({ linkSecrets, publicUrl }, subscriptionId, now).url,
+    payerPageUrlOf: payerPages({ linkSecrets, publicUrl }),
     templateTokens: openTemplateTokens({ lookups, keyring }),
     merchants,
     answers: idempotency(database, keyring),
