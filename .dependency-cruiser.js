@@ -76,6 +76,7 @@ const mayImport = {
   'consent-links': [...ground, 'merchants', 'cards', 'retry-rules', 'receipts', 'recurring', 'customers'],
   subscriptions: [
     ...ground,
+    'platform/lists',
     'emails',
     'acquiring',
     'merchants',

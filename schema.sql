@@ -2030,6 +2030,7 @@ create table subscription (
 create index subscription_due on subscription using btree (wake_at) where wake_at is not null;
 create index subscription_misconfigured on subscription using btree (subscription_id) where strpos(state::text, '"configuration"'::text) > 0 and (((state -> 'open'::text) -> 0) ->> 'declineClass'::text) = 'configuration'::text;
 create index subscription_of_customer on subscription using btree (customer_id, created_at, subscription_id);
+create index subscription_of_shop on subscription using btree (party_id, shop_id, created_at, subscription_id);
 create index subscription_parked on subscription using btree (subscription_id) where strpos(state::text, '"parkedFor"'::text) > 0 and (state ->> 'parkedFor'::text) is not null;
 create index subscription_stuck on subscription using btree (stuck_at) where stuck_at is not null;
 

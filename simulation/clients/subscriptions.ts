@@ -296,6 +296,8 @@ export const subscriptionActions: readonly Action[] = [
         `subscriptions/${id}/upcoming`,
         `subscriptions?externalID=own-1`,
         `customers/${customer.id}/subscriptions`,
+        'shops/TEST/subscriptions?limit=3',
+        'shops/TEST/subscriptions?limit=3&status=pastDue&parked=false',
       ]);
       return { method: 'GET', path: `${base}/${path}` };
     },

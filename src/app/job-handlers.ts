@@ -80,7 +80,7 @@ type Deps = {
     SubscriptionJobDeps,
     'db' | 'cards' | 'banks' | 'charging' | 'consents' | 'publicUrl' | 'runToEnd' | 'transact'
   >;
-  readonly emailLinks: Pick<SubscriptionAuthorDeps, 'pageUrlOf' | 'payUrlOf'>;
+  readonly payerPageUrlOf: SubscriptionAuthorDeps['pageUrlOf'];
   readonly exports: Pick<ExportJobDeps, 'keys' | 'sources' | 'isStopping'>;
 };
 
@@ -218,7 +218,7 @@ function cardJobs(deps: Deps): Pick<JobHandlers<JobRows>, 'binding' | 'card' | '
 }
 
 function emailJobDeps({ database: db, mailServer, receipts, consents, ...deps }: Deps): PayerEmailJobDeps {
-  const { emailLinks, run } = deps;
+  const { payerPageUrlOf: pageUrlOf, run } = deps;
   const { merchants } = deps.subscriptions;
   const runSubscription = (id: string, at: Instant) => run('subscription', [id], at);
   return {
@@ -229,7 +229,7 @@ function emailJobDeps({ database: db, mailServer, receipts, consents, ...deps }:
         receipts,
         sourceOf: (seriesId, paid) => consents.receiptSource(db, seriesId, paid),
       }),
-      subscription: subscriptionAuthor({ merchants, runSubscription, ...emailLinks }),
+      subscription: subscriptionAuthor({ merchants, runSubscription, pageUrlOf }),
     },
   };
 }

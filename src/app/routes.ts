@@ -107,6 +107,7 @@ import {
   getSubscription,
   listCustomerSubscriptions,
   listSubscriptionPeriods,
+  listSubscriptions,
   listUpcomingPeriods,
 } from '../subscriptions/api/read-subscriptions.ts';
 import { getCategory, getMe, getShop, listCategories, listShops } from '../merchants/api/read-merchants.ts';
@@ -248,6 +249,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   createSubscription, //      POST /v2/processing/subscriptions
   findSubscriptionByExternalID, // GET /v2/processing/subscriptions?externalID=
   getSubscription, //         GET  /v2/processing/subscriptions/{subscriptionID}
+  listSubscriptions, //       GET  /v2/processing/shops/{shopID}/subscriptions
   listCustomerSubscriptions, // GET /v2/processing/customers/{customerID}/subscriptions
   listSubscriptionPeriods, // GET  /v2/processing/subscriptions/{subscriptionID}/periods
   listUpcomingPeriods, //     GET  /v2/processing/subscriptions/{subscriptionID}/upcoming

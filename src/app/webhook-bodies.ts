@@ -161,6 +161,7 @@ const subscriptionMembers = {
   payment: maybe(PaymentName),
   declineClass: maybe(text),
   nextTryAt: maybe(DateTime),
+  triesLeft: maybe(number),
   graceUntil: maybe(DateTime),
   reason: maybe(text),
   by: maybe(text),

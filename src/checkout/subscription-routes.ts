@@ -59,6 +59,8 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
       switch (outcome.did) {
         case 'pay':
           return checkoutOf('invoice', outcome.invoiceId, to, { hidden: defined({ email: outcome.email }) });
+        case 'receipt':
+          return checkoutOf('invoice', outcome.invoiceId, to);
         case 'newCard':
           return checkoutOf('customer', outcome.customerId, to, { asked: termsIn(outcome.terms) });
         case 'agree':
@@ -75,7 +77,7 @@ export function addSubscriptionRoutes(app: FastifyInstance, ports: SubscriptionP
 
 function wishIn(form: URLSearchParams) {
   const of = (name: string) => form.get(name) ?? '';
-  return { act: of('act'), token: of('token'), reason: of('reason') };
+  return { act: of('act'), token: of('token'), reason: of('reason'), receipt: of('receipt') };
 }
 
 function said(what: string, locale: Locale): string {

@@ -117,6 +117,17 @@ const arrays = {
   ],
   'retention show': ['name', 'rows', 'bytes', 'kept'],
   'shop list': ['shopId', 'name', 'url', 'currency', 'timeZone', 'mode', 'status'],
+  'subscriptions list': [
+    'id',
+    'partyId',
+    'shopId',
+    'customerId',
+    'status',
+    'parkedFor',
+    'createdAt',
+    'nextActionAt',
+    'unpaidPeriods',
+  ],
   'terminal list': [
     'terminalId',
     'shopId',

@@ -13,6 +13,7 @@ import { addOperationsCommands } from './operations/commands.ts';
 import { addPaymentCommands } from './payments/commands.ts';
 import { addPayoutCommands } from './payouts/commands.ts';
 import { addSearchCommands } from './search/commands.ts';
+import { addSubscriptionCommands } from './subscriptions/commands.ts';
 
 export function createProgram(): MandateCommand {
   const { version } = JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as { version: string };
@@ -32,6 +33,7 @@ export function createProgram(): MandateCommand {
   program.commandsGroup('Merchants and payments:');
   addMerchantCommands(program);
   addPaymentCommands(program);
+  addSubscriptionCommands(program);
   addLinkCommands(program);
   addPayoutCommands(program);
   addImportCommands(program);

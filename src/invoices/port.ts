@@ -8,3 +8,4 @@ export {
   makeInvoice,
   type NewInvoiceDeps,
 } from './api/new-invoice.ts';
+export { loadInvoice } from './store/invoices.ts';

@@ -10,28 +10,24 @@ export type SubscriptionAuthorDeps = {
   readonly merchants: Pick<Merchants, 'shop'>;
   /** Its job is claimed. */
   readonly runSubscription: (subscriptionId: string, at: Instant) => void;
-  /** The links of an email. Their secrets are not stored before it is written. */
+  /** Its secret is not stored before an email is written. */
   readonly pageUrlOf: (subscriptionId: string, now: Instant) => string;
-  readonly payUrlOf: (invoice: { readonly partyId: string; readonly invoiceId: string }) => string;
 };
 
 export function subscriptionAuthor({
   merchants,
   runSubscription,
   pageUrlOf,
-  payUrlOf,
 }: SubscriptionAuthorDeps): EmailAuthor {
   return {
     async write(email, now) {
       const { aggregateId: subscriptionId, partyId } = email;
       const content = emailContentIn(email);
-      const { shopId, invoiceId } = content;
-      const shop = await merchants.shop(partyId, shopId);
+      const shop = await merchants.shop(partyId, content.shopId);
       if (!shop) throw new Error('The shop was not found: the email cannot be sent.');
       return writeEmail(content, {
         merchant: { name: shop.name, site: shop.url },
-        cancelUrl: pageUrlOf(subscriptionId, now),
-        ...(invoiceId === undefined ? {} : { payUrl: payUrlOf({ partyId, invoiceId }) }),
+        pageUrl: pageUrlOf(subscriptionId, now),
       });
     },
 

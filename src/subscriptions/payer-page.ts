@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { epochMsOf } from '../clock.ts';
 import { findActiveCard, loadConfirmation, type Customers } from '../customers/port.ts';
 import { defined } from '../defined.ts';
+import { loadInvoice } from '../invoices/port.ts';
 import { cardOfPayment } from '../payments/port.ts';
 import type { LinkSecrets } from '../platform/keys/link-secrets.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
@@ -15,7 +16,12 @@ import { outlookOf, type Outlook } from './domain/payer-outlook.ts';
 import type { PayerView } from './domain/payer-view.ts';
 import { findChargedSeries } from './charged-series.ts';
 import { isoOf } from './domain/schedule.ts';
-import { payerReasons, type Subscription, type SubscriptionTerms } from './domain/subscription.ts';
+import {
+  payerReasons,
+  type Period,
+  type Subscription,
+  type SubscriptionTerms,
+} from './domain/subscription.ts';
 import { endOfPayerLink, payerLinkOf } from './payer-link.ts';
 import { termsOfNewCard, termsToAgree } from './payer-terms.ts';
 import type { PayerOutcome, PayerPages } from './port.ts';
@@ -47,12 +53,13 @@ export function openPayerPages(deps: PayerPageDeps): PayerPages {
 
     tokenOf: ({ subscription, version }) => tokenOf(subscription.terms.id, version),
 
-    async act(view, { act: wished, token, reason: said }) {
+    async act(view, { act: wished, token, reason: said, receipt }) {
       const act = payerActs.find((known) => known === wished);
       const { subscription, version, acts, may, now } = view;
       const { id, partyId } = subscription.terms;
       const [, seen = '', secret = ''] = /^(\d{1,9})\.([\w.-]+)$/.exec(token) ?? [];
       const isOfPage = await linkSecrets.isSecret('act', `${id}.${seen}`, secret);
+      if (isOfPage && receipt) return receiptOf(view, receipt);
       if (!act || !isOfPage || !acts.includes(act)) return { did: 'nothing' };
       if (act === 'pay') return payment(subscription, deps);
       if (act === 'newCard') return newCard(view, deps);
@@ -97,10 +104,12 @@ async function viewOf(id: string, deps: PayerPageDeps): Promise<PayerView | unde
   const isAny = [nextCharge, outlook.pause, outlook.resume, outlook.takeBack].some(Boolean);
   const charged = isAny ? await findChargedSeries(db, subscription, consents) : undefined;
   const ofCharge: Allowed = async (charge) => charge && ruledCharge(charge, charged?.series.id, terms, deps);
+  const periods = await findPeriods(db, id, { before: 1_000_001, limit: shownPeriods });
   return {
     subscription,
     version,
-    periods: await findPeriods(db, id, { before: 1_000_001, limit: shownPeriods }),
+    periods,
+    receipts: await receiptsOf(periods, deps),
     schedule: isoOf(terms.schedule.every),
     may,
     acts,
@@ -165,6 +174,21 @@ async function payment(
   const invoiceId = payableOf(subscription)?.id;
   if (invoiceId === undefined) return { did: 'nothing' };
   return { did: 'pay', invoiceId, ...defined({ email: await payerEmails.addressOf(db, subscription) }) };
+}
+
+function receiptOf({ periods, receipts }: PayerView, asked: string): PayerOutcome {
+  const number = receipts.find((one) => String(one) === asked);
+  const invoiceId = periods.find((period) => period.number === number)?.invoiceId;
+  return invoiceId === undefined ? { did: 'nothing' } : { did: 'receipt', invoiceId };
+}
+
+/** What was paid elsewhere, or cost nothing, has no paid invoice. */
+async function receiptsOf(periods: readonly Period[], { db }: PayerPageDeps): Promise<number[]> {
+  const numbers = periods.map(async ({ number, outcome, invoiceId }) => {
+    const invoice = outcome === 'paid' && invoiceId !== undefined && (await loadInvoice(db, invoiceId));
+    return invoice && (invoice.status === 'paid' || invoice.status === 'fulfilled') ? number : [];
+  });
+  return (await Promise.all(numbers)).flat();
 }
 
 async function newCard(view: PayerView, deps: PayerPageDeps): Promise<PayerOutcome> {

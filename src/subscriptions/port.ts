@@ -15,6 +15,8 @@ export type PayerOutcome =
   | { readonly did: 'nothing' | 'changed' | 'refused' | 'outdated' }
   /** `email`: where the payer has receipts sent. */
   | { readonly did: 'pay'; readonly invoiceId: string; readonly email?: string }
+  /** Of what is paid. */
+  | { readonly did: 'receipt'; readonly invoiceId: string }
   /** On a page for `terms` of the series. With the same name it is the same page. */
   | ({ readonly did: 'agree'; readonly named: string; readonly terms: TermsToAgree['after'] } & Pick<
       TermsToAgree,
@@ -32,7 +34,12 @@ export type PayerPages = {
   /** `nothing` if the page does not offer it any more, as after a second click; `outdated` if the page shows an older state. */
   act(
     view: PayerView,
-    wish: { readonly act: string; readonly token: string; readonly reason?: string },
+    wish: {
+      readonly act: string;
+      readonly token: string;
+      readonly reason?: string;
+      readonly receipt?: string;
+    },
   ): Promise<PayerOutcome>;
 };
 

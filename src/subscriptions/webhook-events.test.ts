@@ -5,7 +5,13 @@ import type { Currency } from '../money.ts';
 import { written } from '../platform/database/codec.ts';
 import { monthlyPolicy } from './domain/dunning/dunning.ts';
 import { layOut } from './domain/schedule.ts';
-import type { SubscriptionFact, SubscriptionTerms } from './domain/subscription.ts';
+import { decideChargeEnded } from './domain/charge-outcome.ts';
+import {
+  evolve,
+  type Subscription,
+  type SubscriptionFact,
+  type SubscriptionTerms,
+} from './domain/subscription.ts';
 import { subscriptionFact } from './store/codec.ts';
 import { subscriptionsTopic } from './webhook-events.ts';
 
@@ -50,6 +56,58 @@ test('why charging is stopped, and that it continues', () => {
     { eventType: 'SubscriptionUnparked' },
   ]);
   expect(events[1]).not.toHaveProperty('subscription.parkedFor');
+});
+
+const openPeriod: SubscriptionFact = {
+  type: 'period_created',
+  period: {
+    number: 1,
+    kind: 'regular',
+    startsOn: '2027-01-31',
+    endsOn: '2027-02-28',
+    startsAt: at,
+    endsAt: '2027-02-28T00:00:00.000000Z' as Instant,
+    dueAt: at,
+    lines: terms.items,
+    amountMinor: 1_000n,
+    creditMinor: 0n,
+    invoiceId: 'I',
+    outcome: 'open',
+  },
+};
+
+test.each(['funds', 'vague', 'issuer', 'technical', 'newCard'] as const)(
+  'a decline of class %s says how many tries are left, and so many follow',
+  (declineClass) => {
+    let subscription: Subscription | undefined;
+    const log: { sequence: number; createdAt: Instant; facts: unknown[] }[] = [];
+    const happen = (facts: readonly SubscriptionFact[], createdAt: Instant) => {
+      log.push({
+        sequence: log.length + 1,
+        createdAt,
+        facts: facts.map((fact) => written(subscriptionFact, fact)),
+      });
+      for (const fact of facts) subscription = evolve(subscription, fact, createdAt);
+    };
+    happen([...started, openPeriod], at);
+    for (let next: Instant | undefined = at; next && subscription; next = subscription.open[0]?.nextTryAt) {
+      const paymentId = `I.${log.length}`;
+      happen([{ type: 'charge_started', number: 1, paymentId }], next);
+      const ending = { outcome: 'failed', declineClass } as const;
+      happen(decideChargeEnded(subscription, { number: 1, paymentId }, ending, next), next);
+    }
+    const left = subscriptionsTopic
+      .webhookEventsOf(log)
+      .filter(({ eventType }) => eventType === 'SubscriptionChargeFailed')
+      .map(({ members }) => members['triesLeft']);
+    const tries = { funds: 6, vague: 3, issuer: 1, technical: 14, newCard: 0 }[declineClass];
+    expect(left).toEqual(Array.from({ length: tries + 1 }, (_, index) => tries - index));
+  },
+);
+
+test('a decline by a mistake is tried without an end', () => {
+  const failed = { type: 'charge_failed', number: 1, declineClass: 'configuration', nextTryAt: at } as const;
+  expect(eventsOf(openPeriod, failed)[1]).not.toHaveProperty('triesLeft');
 });
 
 test('a change is being charged until its charge fails, and not while it waits for the next one', () => {

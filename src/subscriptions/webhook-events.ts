@@ -6,8 +6,11 @@ import { filled, type Topic, type WebhookEvent } from '../platform/events/domain
 import { dueOf } from './domain/changes/change.ts';
 import { periodBody, subscriptionBody, upcomingBody } from './api/schema.ts';
 import { upcoming } from './domain/period-rows.ts';
+import { triesLeft } from './domain/dunning/dunning.ts';
 import {
+  caseAfter,
   evolve,
+  policyOfPeriod,
   type Change,
   type PendingChange,
   type Period,
@@ -118,7 +121,7 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
   if (!('number' in fact)) return {};
   const known = after.open.find(({ number }) => number === fact.number);
   const period = known ?? closedBy(fact, before);
-  return { ...(period ? { period: periodBody(period) } : {}), ...detailsOf(fact) };
+  return { ...(period ? { period: periodBody(period) } : {}), ...detailsOf(fact, after) };
 }
 
 function changeDetailsOf(fact: SubscriptionFact, change: PendingChange | undefined) {
@@ -167,7 +170,21 @@ function closedBy(fact: SubscriptionFact, before: Subscription | undefined): Per
   return closed && { ...closed, outcome: fact.type === 'period_closed' ? fact.outcome : 'paid' };
 }
 
-function detailsOf(fact: SubscriptionFact) {
+/** Undefined for a mistake of the merchant or the operator: it is tried for as long as it takes. */
+function triesLeftOf(
+  after: Subscription,
+  { number, nextTryAt: at, declineClass }: SubscriptionFact & { type: 'charge_failed' },
+): number | undefined {
+  if (at === undefined) return 0;
+  const { terms, open, schedule = terms.schedule } = after;
+  const period = open.find((one) => one.number === number);
+  if (!period || declineClass === 'configuration') return undefined;
+  const failed = caseAfter(period, declineClass, at);
+  const tried = { id: terms.id, zone: schedule.zone };
+  return triesLeft(policyOfPeriod(after, period), { at, declineClass }, failed, tried);
+}
+
+function detailsOf(fact: SubscriptionFact, after: Subscription) {
   switch (fact.type) {
     case 'charge_started':
       return { ...paymentOf(fact.paymentId), ...defined({ isUnannounced: fact.isUnannounced }) };
@@ -175,7 +192,8 @@ function detailsOf(fact: SubscriptionFact) {
       return { reason: fact.why, ...defined({ nextTryAt: fact.until }) };
     case 'charge_failed': {
       const { declineClass, nextTryAt, givesUpAt } = fact;
-      return { declineClass, ...defined({ nextTryAt, graceUntil: givesUpAt }) };
+      const left = triesLeftOf(after, fact);
+      return { declineClass, ...defined({ nextTryAt, triesLeft: left, graceUntil: givesUpAt }) };
     }
     case 'try_requested':
       return { by: fact.isConsent ? 'newConsent' : fact.by };

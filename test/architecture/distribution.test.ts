@@ -144,6 +144,8 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'list_newest_payments',
       'read_exchange_sums',
       'list_subscriptions_of_customer',
+      'list_subscriptions_of_shop',
+      'list_parked_subscriptions',
       'list_pending_refunds',
       'list_parties',
       'list_waiting_payments',

@@ -3859,6 +3859,17 @@ where payment.invoice_id >= $2::text and ($3::text::text is null or payment.part
 and ($4::text::text is null or payment.shop_id = $4::text)
 order by payment.invoice_id desc, payment.payment_id desc limit $5::int4;
 
+-- list_parked_subscriptions
+select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at from subscription
+where strpos(state::text, '"parkedFor"') > 0 and (state->>'parkedFor') is not null and ($1::text is null or party_id = $1::text) and ($2::text is null or shop_id = $2::text)
+and ($3::text is null or $3::text = case
+when phase <> 'running' then phase
+when exists (select from json_array_elements(state->'open') as period where period->>'declineClass' is not null) then 'pastDue'
+when state->'latest'->>'kind' = 'trial' then 'trialing'
+else 'active' end)
+and (created_at, subscription_id) < (coalesce($4::timestamptz, 'infinity'), coalesce($5::text, ''))
+order by created_at desc, subscription_id desc limit $6::int4;
+
 -- list_parties
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
 from party left join test_clock using (party_id)
@@ -3892,6 +3903,17 @@ select party_id, shop_id, livemode, name, description, url, category_id, currenc
 -- list_subscriptions_of_customer
 select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at from subscription where customer_id = $1::text and party_id = $2::text
 order by created_at desc, subscription_id desc limit 100;
+
+-- list_subscriptions_of_shop
+select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at from subscription
+where party_id = $1::text and shop_id = $2::text and ($3::bool is null or $3::bool = coalesce(strpos(state::text, '"parkedFor"') > 0 and (state->>'parkedFor') is not null, false))
+and ($4::text is null or $4::text = case
+when phase <> 'running' then phase
+when exists (select from json_array_elements(state->'open') as period where period->>'declineClass' is not null) then 'pastDue'
+when state->'latest'->>'kind' = 'trial' then 'trialing'
+else 'active' end)
+and (created_at, subscription_id) < (coalesce($5::timestamptz, 'infinity'), coalesce($6::text, ''))
+order by created_at desc, subscription_id desc limit $7::int4;
 
 -- list_terminals
 select shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at, paused_until,

@@ -45,7 +45,7 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionChargePostponed:
     'Nothing was sent to the bank, because a rule does not allow the charge now. Without `nextTryAt` no try is left.',
   SubscriptionChargeFailed:
-    'The charge failed. `nextTryAt` is the next try, `graceUntil` the end of all tries. Without `nextTryAt`, only the payer or you can help.',
+    'The charge failed. `nextTryAt` is the next try, `triesLeft` how many follow with it if each fails in the same way, `graceUntil` the end of all tries. Without `nextTryAt`, only the payer or you can help: send the payer [a link to their page](payer/subscription.md). A decline by a mistake of yours or of the operator has no `triesLeft`.',
   SubscriptionTryRequested:
     'The period is tried at once. `by` is `merchant` if you asked for it, `newCard` after another card, and `newConsent` after a new consent of the payer.',
   SubscriptionPeriodPaid: 'The period was paid, by a charge or by the payer.',

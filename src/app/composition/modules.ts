@@ -22,7 +22,6 @@ import { openLinkSecrets } from '../../platform/keys/link-secrets.ts';
 import { openMailServer } from '../../platform/mail/mail-server.ts';
 import { exportSources } from '../sources/export-sources.ts';
 import { openExports } from '../../search/exports/port.ts';
-import { checkoutLinkOf } from '../../checkout/domain/checkout-request.ts';
 import { findPeriodOf } from '../../subscriptions/store/subscriptions.ts';
 import { payerLinkOf } from '../../subscriptions/payer-link.ts';
 import { openPayerEmails } from '../../subscriptions/payer-emails.ts';
@@ -51,18 +50,9 @@ async function boughtWith(lookups: Pick<Database, 'run'>, invoiceId: string) {
   return defined({ product, period });
 }
 
-/** In emails about subscriptions. Their secrets are not stored before an email is written. */
-function emailLinks({
-  tokens,
-  ...links
-}: Parameters<typeof payerLinkOf>[0] & { readonly tokens: ReturnType<typeof accessTokens> }) {
-  return {
-    pageUrlOf: (subscriptionId: string, now: Instant) => payerLinkOf(links, subscriptionId, now).url,
-    payUrlOf({ partyId, invoiceId }: { readonly partyId: string; readonly invoiceId: string }) {
-      const token = tokens.issue({ kind: 'invoice', entityId: invoiceId, partyId, isFor: 'checkout' });
-      return checkoutLinkOf(links.publicUrl(), { invoiceId, token });
-    },
-  };
+/** The links of emails. */
+function payerPages(links: Parameters<typeof payerLinkOf>[0]) {
+  return (subscriptionId: string, now: Instant) => payerLinkOf(links, subscriptionId, now).url;
 }
 
 export function openModules(foundation: Foundation, publicUrl: () => string) {
@@ -95,7 +85,7 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
     tokens,
     linkSecrets,
     payerEmails: openPayerEmails({ consents, sendsEmail }),
-    emailLinks: emailLinks({ linkSecrets, publicUrl, tokens }),
+    payerPageUrlOf: payerPages({ linkSecrets, publicUrl }),
     templateTokens: openTemplateTokens({ lookups, keyring }),
     merchants,
     answers: idempotency(database, keyring),

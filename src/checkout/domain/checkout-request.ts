@@ -114,14 +114,6 @@ function dayOf(text: string | undefined): string | undefined {
   return isDay ? text : undefined;
 }
 
-/** Where the payer pays an invoice. What is behind the # reaches no log. */
-export function checkoutLinkOf(
-  publicUrl: string,
-  { invoiceId, token }: { readonly invoiceId: string; readonly token: string },
-): string {
-  return `${publicUrl}/checkout?invoiceID=${invoiceId}#invoiceAccessToken=${token}`;
-}
-
 /** Parameters that only the payer's tab may keep. */
 export const privateNames: readonly string[] = [
   'invoiceTemplateAccessToken',

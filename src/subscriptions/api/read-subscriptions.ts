@@ -1,10 +1,13 @@
-// Reads of subscriptions: one, those of a customer, what was due, and what will be.
+// Reads of subscriptions: one, those of a shop or a customer, what was due, and what will be.
 import { Type } from 'typebox';
+import type { Merchants } from '../../merchants/merchants.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { EntityID, externalIDToFind } from '../../platform/http/schemas.ts';
+import { listed, PageQuery, pageSchema } from '../../platform/lists/pages.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { upcoming } from '../domain/period-rows.ts';
+import { listSubscriptions as readList } from '../store/subscription-lists.ts';
 import {
   findPeriods,
   findSubscription,
@@ -17,6 +20,7 @@ import {
   subscriptionBody,
   SubscriptionPath,
   SubscriptionSchema,
+  SubscriptionStatus,
   upcomingBody,
   UpcomingSchema,
 } from './schema.ts';
@@ -55,6 +59,36 @@ export const findSubscriptionByExternalID = endpoint({
   handle: async ({ caller, query }, { db }: Deps) => {
     const found = await findSubscriptionByExternalId(db, caller.partyId, query.externalID);
     return found ? accept(subscriptionBody(found.value.subscription)) : refuse('subscriptionNotFound');
+  },
+});
+
+export const listSubscriptions = endpoint({
+  operation: 'listSubscriptions',
+  access: { scope: 'subscriptions:read' },
+  method: 'GET',
+  path: '/v2/processing/shops/{shopID}/subscriptions',
+  tag: 'Subscriptions',
+  summary: 'List the subscriptions of a shop, newest first',
+  params: Type.Object({ shopID: EntityID }),
+  query: Type.Object({
+    ...PageQuery,
+    status: Type.Optional(SubscriptionStatus),
+    parked: Type.Optional(Type.Enum(['true', 'false'], { description: 'With or without `parkedFor`.' })),
+  }),
+  status: 200,
+  response: pageSchema('SubscriptionPage', SubscriptionSchema),
+  errors: ['shopNotFound', 'invalidContinuationToken'],
+  handle: async ({ caller, params, query }, { db, merchants }: Deps & { readonly merchants: Merchants }) => {
+    const { partyId } = caller;
+    const { shopID: shopId } = params;
+    if (!(await merchants.shop(partyId, shopId))) return refuse('shopNotFound');
+    const { status, parked } = query;
+    const of = { partyId, shopId, status, isParked: parked && parked === 'true' };
+    return listed(
+      { ...query, ...params },
+      (page) => readList(db, { ...of, ...page }),
+      ({ subscription }) => subscriptionBody(subscription),
+    );
   },
 });
 

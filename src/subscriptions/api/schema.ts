@@ -21,6 +21,7 @@ import {
   payerReasons,
   policyNameOf,
   policyOf,
+  statuses,
   statusOf,
   type EndRefund,
   type PendingChange,
@@ -32,7 +33,7 @@ import { ifUnpaids, PolicyName, PolicyVersion } from './dunning-policy-schema.ts
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 const Time = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
 const catchUps = ['current', 'all', 'none'] as const;
-const statuses = ['incomplete', 'trialing', 'active', 'pastDue', 'paused', 'unpaid', 'ended'] as const;
+export const SubscriptionStatus = Type.Enum([...statuses]);
 
 const FirstPeriod = Type.Enum(['free', 'full', 'proRata'], {
   description: 'What the short period before the first `anchorDay` costs.',
@@ -207,7 +208,7 @@ export const SubscriptionSchema = Type.Object(
     }),
     externalID: Type.Optional(ExternalID),
     createdAt: DateTime,
-    status: Type.Enum([...statuses]),
+    status: SubscriptionStatus,
     items: CartSchema,
     scheduledItems: Type.Optional(CartSchema),
     pendingChange: Type.Optional(PendingChangeSchema),

@@ -20,6 +20,8 @@ export type PayerView = {
   readonly version: number;
   /** The last ones, newest first. */
   readonly periods: readonly Period[];
+  /** The numbers of those that a payment has paid. */
+  readonly receipts: readonly number[];
   /** The saved card that is charged. */
   readonly card?: CardDetails;
   /** An ISO 8601 period. */

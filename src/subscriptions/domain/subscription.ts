@@ -162,7 +162,8 @@ export const payerReasons = ['tooExpensive', 'notUsed', 'notAsExpected', 'otherP
 export type PayerReason = (typeof payerReasons)[number];
 
 export type Phase = 'incomplete' | 'running' | 'paused' | 'unpaid' | 'ended';
-export type Status = Exclude<Phase, 'running'> | 'trialing' | 'active' | 'pastDue';
+export const statuses = ['incomplete', 'trialing', 'active', 'pastDue', 'paused', 'unpaid', 'ended'] as const;
+export type Status = (typeof statuses)[number];
 
 export type Subscription = {
   readonly terms: SubscriptionTerms;

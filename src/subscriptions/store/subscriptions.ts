@@ -51,7 +51,7 @@ export type StoredSubscription = {
   readonly leasedUntil?: Instant;
 };
 
-const columns = {
+export const columns = {
   subscription_id: 'text',
   party_id: 'text',
   shop_id: 'text',
@@ -528,7 +528,7 @@ export async function claimToWake(db: Database, subscriptionId: string, at: Inst
   return row?.is_claimed ?? false;
 }
 
-function fromRow(row: Values<typeof columns>): StoredSubscription {
+export function fromRow(row: Values<typeof columns>): StoredSubscription {
   const { terms, phase: of, state, version, changed_at: changedAt } = row;
   return { subscription: { terms, phase: of, ...state }, version, changedAt };
 }

@@ -28,6 +28,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+/** What the checkout gets, of which no secret reaches a log. */
+function queryOf(to: string): URLSearchParams {
+  const { pathname, searchParams, hash } = new URL(to, 'http://payer');
+  expect(pathname).toBe('/checkout');
+  expect([...searchParams.keys()].filter((name) => /token|url|path|email/i.test(name))).toEqual([]);
+  return new URLSearchParams([...searchParams, ...new URLSearchParams(hash.slice(1))]);
+}
+
 async function started(more: Record<string, unknown> = {}, card = good, payer = {}) {
   const by = await world.createMerchant();
   const customer = await world.createCustomer(payer, by);
@@ -208,12 +216,6 @@ describe('a button', () => {
 
 describe('the way to the checkout', () => {
   /** What is behind the # as well. The request for the page, which logs keep, has no secret. */
-  const queryOf = (to: string) => {
-    const { pathname, searchParams, hash } = new URL(to, 'http://payer');
-    expect(pathname).toBe('/checkout');
-    expect([...searchParams.keys()].filter((name) => /token|url|path|email/i.test(name))).toEqual([]);
-    return new URLSearchParams([...searchParams, ...new URLSearchParams(hash.slice(1))]);
-  };
   async function pay(query: URLSearchParams, card = good) {
     const token = query.get('invoiceAccessToken') ?? '';
     const resource = await world.tokenize(card, token);
@@ -230,7 +232,8 @@ describe('the way to the checkout', () => {
 
   test('pays what is open, and the subscription continues', async () => {
     const { link, get } = await started({}, expired);
-    expect((await page.open(link)).acts).toEqual(['pay', 'newCard', 'pause', 'end']);
+    // The card is of no more use: another one comes first.
+    expect((await page.open(link)).acts).toEqual(['newCard', 'pay', 'pause', 'end']);
     const query = queryOf(await page.does(link, 'pay'));
     expect(`/${query.get('returnPath')}`).toBe(link);
     expect(query.get('email')).toBe('payer@example.com');
@@ -582,6 +585,36 @@ describe('the question after the end', () => {
     expect(await get()).toMatchObject({ status: 'ended', endReason: 'merchant' });
     expect(await get()).not.toHaveProperty('payerReason');
   });
+});
+
+test('what a payment has paid leads to its receipt, also after the end, and nothing else does', async () => {
+  const { by, id, link, get } = await started({ trialDays: 2 });
+  await daysLater(by, 3);
+  const receiptsOn = ({ html }: { html: string }) =>
+    [...html.matchAll(/name="receipt" value="(\d+)"/g)].map(([, number]) => number);
+  // The trial cost nothing.
+  expect(receiptsOn(await page.open(link))).toEqual(['2']);
+  const [, paid] = await subscriptions.periods(by, id);
+  const query = queryOf(await page.receipt(link, 2, await page.open(link)));
+  expect(query.get('invoiceID')).toBe(paid.invoiceID);
+  const read = `/v2/processing/invoices/${paid.invoiceID}`;
+  const token = query.get('invoiceAccessToken') ?? '';
+  expect((await world.service.call('GET', read, { token })).body).toMatchObject({ status: 'paid' });
+  const nothing = [
+    await page.receipt(link, 1, await page.open(link)),
+    await page.receipt(link, 9, await page.open(link)),
+    await page.receipt(link, 2, { token: '1.x' }),
+  ];
+  expect(nothing).toEqual(Array(3).fill(link));
+  const open = await started({}, expired);
+  const [unpaid] = await subscriptions.periods(open.by, open.id);
+  const url = `${subscriptionsUrl}/${open.id}/periods/${unpaid.number}/close`;
+  expect((await subscriptions.call(open.by, 'POST', url, { as: 'paidElsewhere' })).status).toBe(200);
+  expect((await subscriptions.periods(open.by, open.id))[0].outcome).toBe('paid');
+  expect(receiptsOn(await page.open(open.link))).toEqual([]);
+  await subscriptions.call(by, 'POST', `${subscriptionsUrl}/${id}/cancel`, { when: 'now' });
+  expect(await get()).toMatchObject({ status: 'ended' });
+  expect(receiptsOn(await page.open(link))).toEqual(['2']);
 });
 
 test('hostile texts are shown as text, and a page of a long life is below 20 KB', async () => {

@@ -128,12 +128,21 @@ test('a decline leads to emails on their days, in the language of the shop', asy
   );
   const [, declined] = await emailsOf(id);
   expect(declined?.subject).toBe('Платёж не прошёл: TEST');
-  expect(declined?.text_body).toMatch(
-    /Чтобы оплатить: откройте http\S+\/checkout\?invoiceID=\w+#invoiceAccessToken=/,
-  );
-  const token = /#invoiceAccessToken=([\w.-]+)/.exec(declined?.text_body ?? '')?.[1] ?? '';
-  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-  expect(claims).toMatchObject({ for: 'checkout' });
+  expect(declined?.text_body).toMatch(/Чтобы оплатить: откройте http\S+\/subscription\//);
+});
+
+test('the last email leads to the page that pays what is open, for 30 days', async () => {
+  const merchant = await world.createMerchant();
+  const items = [{ product: 'Tea', price: insufficientFunds }];
+  const id = await started({ items, ifUnpaid: 'unpaid' }, merchant);
+  await daysLater(27, merchant);
+  const last = (await emailsOf(id)).at(-1);
+  expect(last?.subject).toMatch('Your payment could not be collected');
+  const [, path = ''] = /To pay: open http:\/\/[^/]+(\/subscription\/\S+)/.exec(last?.text_body ?? '') ?? [];
+  await daysLater(28, merchant);
+  expect((await world.service.call('GET', path)).text).toMatch(/name="act" value="pay"/);
+  await daysLater(4, merchant);
+  expect((await world.service.call('GET', path)).text).toContain('Link not found');
 });
 
 test('a year has few emails, and each is written once', async () => {

@@ -93,6 +93,19 @@ describeInBrowser('the page of a subscription', () => {
     expect(await get()).not.toHaveProperty('endsAfterPeriod');
   });
 
+  test('leads to the receipt of a paid period, and back', async () => {
+    const { link } = await started(good);
+    const page = await world.open(link);
+    await page.getByText('Last periods').click();
+    expect(await obstacles(page, { sizes })).toEqual([]);
+    await page.getByRole('button', { name: 'Receipt' }).click();
+    await heading(page, 'This is already paid');
+    const text = (await page.locator('#receipt').innerText()).replaceAll('\u00a0', ' ');
+    for (const part of ['RUB 499.00', 'Visa •••• 4242']) expect(text).toContain(part);
+    await page.locator('#back').click();
+    await heading(page, 'Active');
+  });
+
   test('takes a payment in Russian, and is there again afterwards', async () => {
     const { link, get } = await started(expired);
     const page = await world.openAlone(link, { locale: 'ru-RU', viewport: narrowPhone });

@@ -699,6 +699,12 @@ export const expectations: Record<string, Row> = {
     toKey: always(noSubscription),
     toOtherTokens: noSubscription,
   },
+  listSubscriptions: {
+    scope: 'subscriptions:read',
+    request: () => get('/v2/processing/shops/TEST/subscriptions?limit=10'),
+    toKey: always({ status: 200, body: { result: [] } }),
+    toOtherTokens: unauthorized,
+  },
   listCustomerSubscriptions: {
     scope: 'subscriptions:read',
     request: ({ customerId }) => get(`${customersUrl}/${customerId}/subscriptions`),

@@ -19,6 +19,18 @@ export function payerPage(service: TestService) {
     return { status: statusCode, html, acts, token: /name="token" value="([^"]*)"/.exec(html)?.[1] ?? '' };
   }
 
+  async function sent(path: string, fields: Record<string, string>): Promise<string> {
+    const { headers, statusCode } = await service.app.inject({
+      method: 'POST',
+      url: path,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams(fields).toString(),
+    });
+    if (statusCode !== 303) return String(statusCode);
+    const to = new URL(String(headers.location), `http://payer${path}`);
+    return to.pathname + to.search + to.hash;
+  }
+
   return {
     async linkTo(by: Merchant, id: string): Promise<string> {
       const { body } = await service.call('POST', `${subscriptionsUrl}/${id}/links`, { token: by.apiKey });
@@ -26,25 +38,13 @@ export function payerPage(service: TestService) {
     },
     open,
     /** A click on a button of a page that was opened before. Returns where the browser goes. */
-    async click(
-      path: string,
-      act: string,
-      { token }: Pick<ShownPage, 'token'>,
-      reason?: string,
-    ): Promise<string> {
-      const { headers, statusCode } = await service.app.inject({
-        method: 'POST',
-        url: path,
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        payload: new URLSearchParams({ act, token, ...(reason === undefined ? {} : { reason }) }).toString(),
-      });
-      if (statusCode !== 303) return String(statusCode);
-      const to = new URL(String(headers.location), `http://payer${path}`);
-      return to.pathname + to.search + to.hash;
-    },
+    click: (path: string, act: string, { token }: Pick<ShownPage, 'token'>, reason?: string) =>
+      sent(path, { act, token, ...(reason === undefined ? {} : { reason }) }),
+    receipt: (path: string, number: number, { token }: Pick<ShownPage, 'token'>) =>
+      sent(path, { receipt: `${number}`, token }),
     /** Opens the page and clicks. */
     async does(path: string, act: string): Promise<string> {
-      return this.click(path, act, await open(path));
+      return sent(path, { act, token: (await open(path)).token });
     },
   };
 }

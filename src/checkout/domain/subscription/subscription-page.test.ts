@@ -184,6 +184,7 @@ function shownOf(subscription: Subscription, at = now): SubscriptionShown {
     subscription,
     version: 1,
     periods: subscription.latest ? [subscription.latest] : [],
+    receipts: [],
     schedule: 'P1M',
     may,
     acts,

@@ -53,7 +53,7 @@ export function subscriptionParts(shown: SubscriptionShown, locale: Locale): Par
       newTerms(shown, printed),
       acts(shown, printed),
       reasons(shown, printed),
-      history(shown.periods, printed),
+      history(shown, printed),
       smallPrint(shown.brand, wordsIn(locale)),
       languageLink(locale, {}),
     ].join('\n'),
@@ -230,7 +230,7 @@ function acts(shown: SubscriptionShown, printed: Printed): string {
       hint === undefined ? '' : `<p id="${act}-hint" class="hint">${escaped(hint)}</p>`
     }`;
   };
-  const first = main(offered);
+  const first = main(offered, shown);
   return `<form method="post"><input type="hidden" name="token" value="${escaped(token)}">
 ${first ? button(first, 'main') : ''}
 ${offered
@@ -240,18 +240,26 @@ ${offered
 </form>`;
 }
 
-/** What most payers come for is the one large button, if there is such a thing. */
-function main(offered: readonly PayerAct[]) {
-  return (['agree', 'pay', 'takeBack', 'resume'] as const).find((act) => offered.includes(act));
+/** What most payers come for is the one large button, if there is such a thing. A new card also pays what the old one cannot. */
+function main(offered: readonly PayerAct[], { subscription: { open }, outlook: { newCard } }: PayerView) {
+  const replaces = open[0]?.declineClass === 'newCard' && newCard && newCard.waitsFor === undefined;
+  const acts = ['agree', ...(replaces ? (['newCard'] as const) : []), 'pay', 'takeBack', 'resume'] as const;
+  return acts.find((act) => offered.includes(act));
 }
 
-function history(periods: readonly Period[], { words, locale, money }: Printed): string {
+/** What is paid leads to its receipt. */
+function history({ periods, receipts, token }: SubscriptionShown, { words, locale, money }: Printed): string {
   if (periods.length === 0) return '';
-  const line = ({ startsOn, amountMinor, outcome }: Period) => {
+  const line = ({ number, startsOn, amountMinor, outcome }: Period) => {
     const costs = amountMinor > 0n ? `${money(amountMinor)}, ` : '';
     const isFree = costs === '' && outcome === 'paid';
     const name = isFree ? 'free' : outcome === 'unpaid' ? 'unpaidPeriod' : outcome;
-    return `<li><span>${escaped(printedDate(startsOn, locale))}</span><span>${escaped(costs + words[name])}</span></li>`;
+    const receipt = receipts.includes(number)
+      ? ` <button class="quiet" name="receipt" value="${number}">${escaped(words.receipt)}</button>`
+      : '';
+    return `<li><span>${escaped(printedDate(startsOn, locale))}</span><span>${escaped(costs + words[name])}${receipt}</span></li>`;
   };
-  return `<details class="details"><summary>${escaped(words.history)}</summary><ul>${periods.map(line).join('')}</ul></details>`;
+  const list = `<ul>${periods.map(line).join('')}</ul>`;
+  const form = `<form method="post"><input type="hidden" name="token" value="${escaped(token)}">${list}</form>`;
+  return `<details class="details"><summary>${escaped(words.history)}</summary>${receipts.length > 0 ? form : list}</details>`;
 }

@@ -204,6 +204,20 @@ export function nextTryAt(
   return allowed < givesUpAt(policy, firstFailedAt) ? allowed : undefined;
 }
 
+/** How many are left with the next one, if each fails as the last did. `after`: the case once the next one has failed. */
+export function triesLeft(
+  policy: DunningPolicy,
+  next: Pick<Failure, 'at' | 'declineClass'>,
+  after: Case,
+  tried: Tried,
+): number {
+  const { at: time, declineClass } = next;
+  const at = nextTryAt(policy, after, { at: time, declineClass }, tried);
+  const { retries, retriesOfClass } = after;
+  const later = { ...after, retries: retries + 1, retriesOfClass: retriesOfClass + 1 };
+  return 1 + (at === undefined ? 0 : triesLeft(policy, { at, declineClass }, later, tried));
+}
+
 /** The card of a later try is not known, so the strictest network decides. */
 function maxAttempts(now: Instant): number {
   const counters = packsOfAll(now).flatMap((pack) => pack.counters);

@@ -23,7 +23,7 @@ const content: EmailContent = {
   seriesId: 'C',
 };
 const merchant = { name: 'Tea House', site: 'https://tea.example' };
-const frame = { merchant, cancelUrl: 'https://pay.example/end', payUrl: 'https://pay.example/pay' };
+const frame = { merchant, pageUrl: 'https://pay.example/page' };
 
 test('a decline says what, how much, why, the next try, and where to pay', () => {
   expect(writeEmail(content, frame).text).toMatchInlineSnapshot(`
@@ -32,15 +32,15 @@ test('a decline says what, how much, why, the next try, and where to pay', () =>
     A charge of your saved card has failed.
     Your bank says that there is not enough money, or that a limit is reached.
     The next attempt is on February 1, 2027.
-    You can pay now by the link below.
+    You can pay now by the link below, also with another card.
 
     For: Tea of the month
     Amount: RUB 499.00
     Period: January 31, 2027 – February 27, 2027
     Price: RUB 499.00, every month
     Merchant: Tea House, https://tea.example
-    To pay: open https://pay.example/pay
-    To cancel: open https://pay.example/end
+    To pay: open https://pay.example/page
+    To cancel: open https://pay.example/page
     "
   `);
   expect(writeEmail({ ...content, language: 'ru' }, frame).text).toMatchInlineSnapshot(`
@@ -49,15 +49,15 @@ test('a decline says what, how much, why, the next try, and where to pay', () =>
     Списание с сохранённой карты не удалось.
     Банк сообщает, что не хватает денег или превышен лимит.
     Дата следующей попытки: 1 февраля 2027 г.
-    Оплатить сейчас можно по ссылке ниже.
+    Оплатить сейчас, в том числе другой картой, можно по ссылке ниже.
 
     За что: Tea of the month
     Сумма: 499,00 ₽
     Период: 31 января 2027 г. – 27 февраля 2027 г.
     Цена: 499,00 ₽, каждый месяц
     Продавец: Tea House, https://tea.example
-    Чтобы оплатить: откройте https://pay.example/pay
-    Чтобы отказаться: откройте https://pay.example/end
+    Чтобы оплатить: откройте https://pay.example/page
+    Чтобы отказаться: откройте https://pay.example/page
     "
   `);
 });
@@ -65,7 +65,7 @@ test('a decline says what, how much, why, the next try, and where to pay', () =>
 test('a confirmation says the terms, the dates and how to cancel', () => {
   const { declineClass: _, invoiceId: __, ...rest } = content;
   const started = { ...rest, kind: 'started', trialUntil: '2027-01-31' } as const;
-  expect(writeEmail(started, { merchant, cancelUrl: frame.cancelUrl }).text).toMatchInlineSnapshot(`
+  expect(writeEmail(started, frame).text).toMatchInlineSnapshot(`
     "Your subscription has started
 
     Your saved card is charged as follows.
@@ -78,11 +78,10 @@ test('a confirmation says the terms, the dates and how to cancel', () => {
     Price: RUB 499.00, every month
     Valid: until cancelled
     Merchant: Tea House, https://tea.example
-    To cancel: open https://pay.example/end
+    To cancel: open https://pay.example/page
     "
   `);
-  expect(writeEmail({ ...started, language: 'ru' }, { merchant, cancelUrl: frame.cancelUrl }).text)
-    .toMatchInlineSnapshot(`
+  expect(writeEmail({ ...started, language: 'ru' }, frame).text).toMatchInlineSnapshot(`
     "Подписка началась
 
     С сохранённой карты будут списываться следующие суммы.
@@ -95,7 +94,7 @@ test('a confirmation says the terms, the dates and how to cancel', () => {
     Цена: 499,00 ₽, каждый месяц
     Срок действия: до отмены
     Продавец: Tea House, https://tea.example
-    Чтобы отказаться: откройте https://pay.example/end
+    Чтобы отказаться: откройте https://pay.example/page
     "
   `);
 });
@@ -103,7 +102,7 @@ test('a confirmation says the terms, the dates and how to cancel', () => {
 describe.each(receiptLanguages)('in %s', (language) => {
   test.each(emailKinds)('%s has text and HTML without foreign tags or lines', (kind) => {
     const hostile = '<script>alert(1)</script>\r\nBcc: all@example.com';
-    const named = { merchant: { name: hostile, site: hostile }, cancelUrl: '"><b>', payUrl: frame.payUrl };
+    const named = { merchant: { name: hostile, site: hostile }, pageUrl: '"><b>' };
     const { subject, text, html } = writeEmail({ ...content, kind, language, product: hostile }, named);
     expect(subject).not.toMatch(/[\r\n]/);
     expect(text).not.toMatch(/^Bcc/m);

@@ -26,10 +26,8 @@ export type EmailContent = EmailTopic & {
 /** What only the node that sends it knows. */
 export type EmailFrame = {
   readonly merchant: { readonly name: string; readonly site: string };
-  /** Ends the charges. */
-  readonly cancelUrl?: string;
-  /** Where the open invoice is paid. */
-  readonly payUrl?: string;
+  /** Of the payer's page: it pays what is open, changes the card and ends the charges. */
+  readonly pageUrl: string;
 };
 
 /** Of the version of the subscription before its cause. So no cause has two emails. */
@@ -42,7 +40,7 @@ export function writeEmail(content: EmailContent, frame: EmailFrame): Receipt {
   const words = emailWords[language];
   const subject = oneLine(`${words.headings[kind]}: ${frame.merchant.name}`);
   const heading = words.headings[kind];
-  const sentences = sentencesOf(content, frame).map(oneLine);
+  const sentences = sentencesOf(content).map(oneLine);
   const rows = rowsOf(content, frame).map((row) => ({ ...row, value: oneLine(row.value) }));
   const lines = rows.map(
     ({ label, value, button }) => `${label}: ${button ? words.open(button.url) : value}`,
@@ -51,11 +49,12 @@ export function writeEmail(content: EmailContent, frame: EmailFrame): Receipt {
   return { subject, text, html: emailPage({ language, subject, heading, sentences, rows }) };
 }
 
-function sentencesOf(content: EmailContent, { payUrl }: EmailFrame): string[] {
-  const { language, kind, chargeAt, why, endedFor, declineClass } = content;
+function sentencesOf(content: EmailContent): string[] {
+  const { language, kind, chargeAt, why, endedFor, declineClass, invoiceId } = content;
   const words = emailWords[language];
   const date = chargeAt && dateOf(chargeAt, content);
   const next = date === undefined ? words.noTry : words.nextTry(date);
+  const toPay = invoiceId === undefined ? [] : [words.pay];
   switch (kind) {
     case 'started':
       return [words.started];
@@ -65,10 +64,10 @@ function sentencesOf(content: EmailContent, { payUrl }: EmailFrame): string[] {
     case 'reminder':
     case 'lastWarning': {
       const reason = declineClass === undefined ? undefined : words.declined[declineClass];
-      return [words.unpaid[kind], ...(reason ? [reason] : []), next, ...(payUrl ? [words.pay] : [])];
+      return [words.unpaid[kind], ...(reason ? [reason] : []), next, ...toPay];
     }
     case 'notCollected':
-      return [words.notCollected, ...(payUrl ? [words.pay] : [])];
+      return [words.notCollected, ...toPay];
     case 'recovered':
       return [date === undefined ? words.paid : words.recovered];
     case 'newDates':
@@ -80,9 +79,9 @@ function sentencesOf(content: EmailContent, { payUrl }: EmailFrame): string[] {
   }
 }
 
-function rowsOf(content: EmailContent, { merchant, cancelUrl, payUrl }: EmailFrame): EmailRow[] {
+function rowsOf(content: EmailContent, { merchant, pageUrl }: EmailFrame): EmailRow[] {
   const { language, product, every, priceMinor, amountMinor, period, trialUntil, charges } = content;
-  const { chargeAt, declineClass, paidThrough, contact, kind } = content;
+  const { chargeAt, declineClass, paidThrough, contact, kind, invoiceId } = content;
   const words = emailWords[language];
   const money = (minor: bigint) => moneyText({ minor, currency: content.currency }, language);
   const rows: (readonly [EmailLabel, string | undefined])[] = [
@@ -110,12 +109,15 @@ function rowsOf(content: EmailContent, { merchant, cancelUrl, payUrl }: EmailFra
   const shown = rows.flatMap(([label, value]) =>
     value === undefined || value.trim() === '' ? [] : [{ label: words.labels[label], value }],
   );
-  const button = (label: EmailLabel, url: string | undefined, text: string) =>
-    url === undefined ? [] : [{ label: words.labels[label], value: url, button: { url, text } }];
+  const button = (label: EmailLabel, text: string) => ({
+    label: words.labels[label],
+    value: pageUrl,
+    button: { url: pageUrl, text },
+  });
   return [
     ...shown,
-    ...button('pay', payUrl, words.payButton),
-    ...(kind === 'ended' ? [] : button('cancel', cancelUrl, words.cancelButton)),
+    ...(invoiceId === undefined ? [] : [button('pay', words.payButton)]),
+    ...(kind === 'ended' ? [] : [button('cancel', words.cancelButton)]),
   ];
 }
 

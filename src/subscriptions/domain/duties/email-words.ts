@@ -91,7 +91,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     },
     nextTry: (date) => `The next attempt is on ${date}.`,
     noTry: 'There is no further attempt.',
-    pay: 'You can pay now by the link below.',
+    pay: 'You can pay now by the link below, also with another card.',
     notCollected: 'There is no further attempt.',
     newDates:
       'It continues after the pause, which is not charged. Periods are counted from its first charge on.',
@@ -153,7 +153,7 @@ export const emailWords: Record<ReceiptLanguage, Words> = {
     },
     nextTry: (date) => `Дата следующей попытки: ${date}`,
     noTry: 'Новых попыток не будет.',
-    pay: 'Оплатить сейчас можно по ссылке ниже.',
+    pay: 'Оплатить сейчас, в том числе другой картой, можно по ссылке ниже.',
     notCollected: 'Новых попыток не будет.',
     newDates:
       'Подписка продолжается. Время паузы не оплачивается, а периоды считаются от первого списания после неё.',
