@@ -411,16 +411,18 @@ describe('the plan', () => {
   test.each([
     [paymentSearches.amounts, ofPayment.amounts, 'search_payment_pkey', 'search_payment_of_shop'],
     [invoiceSearches.amounts, ofInvoice.amounts, 'search_invoice_pkey', 'search_invoice_of_shop'],
-  ])('of $name reads what its index says, and looks up those of the page alone', async (searched, ...of) => {
-    const [index, key, shop] = of;
-    const asked = { amount_from: 5_000, amount_to: 5_499, has_payment: false };
-    const plan = await planOf(searched, asked, 'set local enable_seqscan = off');
-    expect(plan).toContain(`Index Only Scan using ${index}`);
-    expect(plan).toMatch(new RegExp(`SubPlan .*\\n +-> +Index Scan using ${key} `));
-    // Only of too many amounts; see walks.test.ts.
-    expect(plan.split(shop)).toHaveLength(2);
-    expect(plan).toMatch(/One-Time Filter: .*> 20000/);
-  });
+  ] as const)(
+    'of $0.name reads its index, and looks up the page alone',
+    async (searched, index, key, shop) => {
+      const asked = { amount_from: 5_000, amount_to: 5_499, has_payment: false };
+      const plan = await planOf(searched, asked, 'set local enable_seqscan = off');
+      expect(plan).toContain(`Index Only Scan using ${index}`);
+      expect(plan).toMatch(new RegExp(`SubPlan .*\\n +-> +Index Scan using ${key} `));
+      // Only of too many amounts; see walks.test.ts.
+      expect(plan.split(shop)).toHaveLength(2);
+      expect(plan).toMatch(/One-Time Filter: .*> 20000/);
+    },
+  );
 
   test('of invoices by what half of the payments have is in their order, and looks up those of the page alone', async () => {
     const plan = await planOf(invoiceSearches.payment_time, { payment_statuses: 'captured' });

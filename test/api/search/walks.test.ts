@@ -27,7 +27,9 @@ const copy = (table: string, ids: Readonly<Record<string, string>>) =>
   query(
     `insert into ${table}
      select (json_populate_record(one, json_build_object('created_at', one.created_at - (1 + n / 7) * interval '1 second',
-       ${Object.entries(ids).map(([name, id]) => `'${name}', ${id}`)}))).*
+       ${Object.entries(ids)
+         .map(([name, id]) => `'${name}', ${id}`)
+         .join(', ')}))).*
      from ${table} as one cross join generate_series(0, ${rows - 1}) as n`,
   );
 
