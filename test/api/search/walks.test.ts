@@ -120,6 +120,16 @@ describe('a walk of 10,000 rows while others are written', () => {
   });
 });
 
+test('refunds are counted up to 10,000', async () => {
+  const asked = `${inShop}/refunds?${range}&limit=1`;
+  expect((await world.get(asked)).body.totalCount).toBe(rows);
+  expect((await world.get(`${asked}&refundID=1`)).body.totalCount).toBeLessThan(rows);
+  await query(`delete from search_refund where invoice_id ~ '^C.$'`);
+  const [{ count }] = await query('select count(*)::int from search_refund');
+  expect(count).toBeLessThan(rows);
+  expect((await world.get(asked)).body.totalCount).toBe(count);
+});
+
 describe('payments between amounts that very many have', () => {
   test('are found in the order of time, and are the same', async () => {
     const { path } = payments;
