@@ -126,6 +126,7 @@ export const searchKeys = [
   'last4',
   'payment_amount',
   'time',
+  'amounts',
 ] as const;
 /** The last: any filter of a payment, over a range of time. */
 export const invoiceSearchKeys = [...searchKeys, 'invoice_amount', 'payment_time'] as const;
@@ -133,15 +134,69 @@ export const refundSearchKeys = ['invoice_id', 'rrn', 'external_id', 'approval_c
 export type InvoiceSearchKey = (typeof invoiceSearchKeys)[number];
 export type SearchKey = (typeof searchKeys)[number];
 export type RefundSearchKey = (typeof refundSearchKeys)[number];
-const keyed = (key: InvoiceSearchKey) => {
+/** Of one index, in whose order the rows are. */
+type IndexKey = Exclude<InvoiceSearchKey, 'amounts'>;
+const keyed = (key: IndexKey) => {
   if (key === 'time' || key === 'payment_time') return '';
   if (key === 'payment_amount' || key === 'invoice_amount') return `and amount_minor = :${key}`;
   const is = `and ${key} = :${key}`;
   return key === 'fingerprint' ? `${is} and md5(${key}) = md5(:${key})` : is;
 };
 
+/** If more rows than this are between the amounts, the newest are found sooner in the order of time. */
+const mostBetween = 20_000;
+
+type Rows = {
+  readonly table: string;
+  readonly ids: readonly string[];
+  /** What else a row has to be. */
+  readonly fits: string;
+  /** The page in the order of time. */
+  readonly byTime: string;
+};
+
+/** The index alone says which rows are between the amounts, and when they were created. Only those of the page are looked up. */
+function pageByAmounts({ table, ids, fits, byTime }: Rows): string {
+  const place = ['created_at', ...ids];
+  const columns = place.join(', ');
+  const before = place.map((name) => `:before_${name.replace(/^created_|_id$/, '')}`).join(', ');
+  const newest = `order by ${place.map((name) => `${name} desc`).join(', ')}`;
+  return `from (
+        with between_amounts as materialized (
+          select ${columns} from ${table}
+          where party_id = :party_id and created_at >= :created_from
+            and (${columns}) < (${before})
+        ${ofAmount}
+          order by amount_minor, ${columns} limit ${mostBetween} + 1
+        )
+        (select ${columns} from (
+          select ${columns} from between_amounts where (select count(*) from between_amounts) <= ${mostBetween}
+          ${newest}
+        ) as one
+        where exists (
+          select from ${table} as fitting where party_id = :party_id and shop_id = :shop_id
+            ${ids.map((name) => `and fitting.${name} = one.${name}`).join(' ')}
+        ${fits} offset 0)
+        ${newest} limit :limit)
+        union all
+        select ${columns} from (select ${columns} ${byTime}) as of_time
+        where (select count(*) from between_amounts) > ${mostBetween}
+      ) as of_amounts
+      ${newest} limit :limit`;
+}
+
 /** Each of these ends a query of the rows on one page, newest first. */
-export const pageOfPayments = (key: SearchKey) => `from search_payment
+export const pageOfPayments = (key: SearchKey): string =>
+  key === 'amounts'
+    ? pageByAmounts({
+        table: 'search_payment',
+        ids: ['invoice_id', 'payment_id'],
+        fits: [ofPlace, ofPayment].join('\n        '),
+        byTime: pageByPaymentKey('time'),
+      })
+    : pageByPaymentKey(key);
+
+const pageByPaymentKey = (key: Exclude<SearchKey, 'amounts'>) => `from search_payment
       where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and created_at >= :created_from
         and (created_at, invoice_id, payment_id) < (:before_at, :before_invoice, :before_payment)
         ${ofPlace}
@@ -168,11 +223,19 @@ const ofInvoice = [same('status', 'invoice_status'), same('amount_minor', 'invoi
 
 const keysOfInvoice: readonly InvoiceSearchKey[] = ['time', 'invoice_id', 'external_id', 'invoice_amount'];
 
-export const pageOfInvoices = (key: InvoiceSearchKey) =>
-  keysOfInvoice.includes(key) ? pageByInvoices(key) : pageByPayments(key);
+export function pageOfInvoices(key: InvoiceSearchKey): string {
+  if (key === 'amounts')
+    return pageByAmounts({
+      table: 'search_invoice',
+      ids: ['invoice_id'],
+      fits: [ofPlace, ofInvoice].join('\n        '),
+      byTime: pageByInvoices('time'),
+    });
+  return keysOfInvoice.includes(key) ? pageByInvoices(key) : pageByPayments(key);
+}
 
 /** `offset 0` has each invoice looked up: PostgreSQL would rather read all payments first than a few of many invoices. */
-const pageByInvoices = (key: InvoiceSearchKey) => `from search_invoice as invoice
+const pageByInvoices = (key: IndexKey) => `from search_invoice as invoice
       where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and created_at >= :created_from
         and (created_at, invoice_id) < (:before_at, :before_invoice)
         ${ofPlace}
@@ -185,7 +248,7 @@ const pageByInvoices = (key: InvoiceSearchKey) => `from search_invoice as invoic
       order by created_at desc, invoice_id desc limit :limit`;
 
 /** In the order of the invoices. The limit is where the rows are read: PostgreSQL plans a query within another for all of its rows. */
-const pageByPayments = (key: InvoiceSearchKey) => `from (
+const pageByPayments = (key: IndexKey) => `from (
         select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
         where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and invoice_created_at >= :created_from
           and (invoice_created_at, invoice_id) < (:before_at, :before_invoice)

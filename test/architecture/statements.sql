@@ -5742,6 +5742,63 @@ returning aggregate_id;
 update data_key set wrapped = $1::bytea, master_key_id = $2::text
 where purpose = $3::text and key_version = $4::int4;
 
+-- search_invoices_by_amounts
+with found as materialized (
+select created_at, invoice_id from (
+with between_amounts as materialized (
+select created_at, invoice_id from search_invoice
+where party_id = $1::text and created_at >= $2::timestamptz
+and (created_at, invoice_id) < ($3::timestamptz, $4::text)
+and ($5::int8 is null or amount_minor >= $5::int8)
+and ($6::int8 is null or amount_minor <= $6::int8)
+order by amount_minor, created_at, invoice_id limit 20000 + 1
+)
+(select created_at, invoice_id from (
+select created_at, invoice_id from between_amounts where (select count(*) from between_amounts) <= 20000
+order by created_at desc, invoice_id desc
+) as one
+where exists (
+select from search_invoice as fitting where party_id = $1::text and shop_id = $7::text
+and fitting.invoice_id = one.invoice_id
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::text is null or status = $10::text)
+and ($11::int8 is null or amount_minor = $11::int8) offset 0)
+order by created_at desc, invoice_id desc limit $12::int4)
+union all
+select created_at, invoice_id from (select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $7::text  and created_at >= $2::timestamptz
+and (created_at, invoice_id) < ($3::timestamptz, $4::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($5::int8 is null or amount_minor >= $5::int8)
+and ($6::int8 is null or amount_minor <= $6::int8)
+and ($10::text is null or status = $10::text)
+and ($11::int8 is null or amount_minor = $11::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or $15::text <> '' and status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($18::text is null or customer_id = $18::text)
+and ($19::text is null or email = $19::text)
+and ($20::text is null or ip = $20::text)
+and ($21::text is null or fingerprint = $21::text)
+and ($22::text is null or first6 = $22::text)
+and ($23::text is null or last4 = $23::text)
+and ($24::text is null or payment_system = $24::text)
+and ($25::text is null or rrn = $25::text)
+and ($26::text is null or approval_code = $26::text) offset 0))
+order by created_at desc, invoice_id desc limit $12::int4) as of_time
+where (select count(*) from between_amounts) > 20000
+) as of_amounts
+order by created_at desc, invoice_id desc limit $12::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
 -- search_invoices_by_approval_code
 with found as materialized (
 select created_at, invoice_id from (
@@ -6166,6 +6223,69 @@ order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
+
+-- search_payments_by_amounts
+with found as materialized (
+select created_at, invoice_id, payment_id from (
+with between_amounts as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and created_at >= $2::timestamptz
+and (created_at, invoice_id, payment_id) < ($3::timestamptz, $4::text, $5::text)
+and ($6::int8 is null or amount_minor >= $6::int8)
+and ($7::int8 is null or amount_minor <= $7::int8)
+order by amount_minor, created_at, invoice_id, payment_id limit 20000 + 1
+)
+(select created_at, invoice_id, payment_id from (
+select created_at, invoice_id, payment_id from between_amounts where (select count(*) from between_amounts) <= 20000
+order by created_at desc, invoice_id desc, payment_id desc
+) as one
+where exists (
+select from search_payment as fitting where party_id = $1::text and shop_id = $8::text
+and fitting.invoice_id = one.invoice_id and fitting.payment_id = one.payment_id
+and ($9::text is null or invoice_id = $9::text)
+and ($10::text is null or external_id = $10::text)
+and ($11::text is null or payment_id = $11::text)
+and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
+and ($13::text is null or flow = $13::text)
+and ($14::int8 is null or amount_minor = $14::int8)
+and ($15::text is null or customer_id = $15::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text) offset 0)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4)
+union all
+select created_at, invoice_id, payment_id from (select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $8::text  and created_at >= $2::timestamptz
+and (created_at, invoice_id, payment_id) < ($3::timestamptz, $4::text, $5::text)
+and ($9::text is null or invoice_id = $9::text)
+and ($10::text is null or external_id = $10::text)
+and ($6::int8 is null or amount_minor >= $6::int8)
+and ($7::int8 is null or amount_minor <= $7::int8)
+and ($11::text is null or payment_id = $11::text)
+and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
+and ($13::text is null or flow = $13::text)
+and ($14::int8 is null or amount_minor = $14::int8)
+and ($15::text is null or customer_id = $15::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4) as of_time
+where (select count(*) from between_amounts) > 20000
+) as of_amounts
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_approval_code
 with found as materialized (

@@ -7,6 +7,7 @@ import { invoiceSearchKeys, searchInvoices as search, type InvoiceSearchKey } fr
 import {
   AmountBound,
   conditionsOf,
+  isBetweenAmounts,
   minorOf,
   PageQuery,
   PaymentQuery,
@@ -14,6 +15,7 @@ import {
   searchErrors,
   searchPage,
   ShopPath,
+  type AmountsAsked,
   type SearchDeps,
 } from './search-schema.ts';
 
@@ -39,12 +41,14 @@ export function invoicesAsked(query: Static<typeof InvoiceSearch>) {
   };
 }
 
-/** Without a key, invoices by what payments have are found by the payments. */
+/** Without a key, invoices by what payments have are found by the payments, and others between amounts by the amounts. */
 export function keyOfInvoices(
   key: InvoiceSearchKey,
-  { has_payment }: { readonly has_payment: boolean },
+  asked: AmountsAsked & { readonly has_payment: boolean },
 ): InvoiceSearchKey {
-  return key === 'time' && has_payment ? 'payment_time' : key;
+  if (key !== 'time') return key;
+  if (asked.has_payment) return 'payment_time';
+  return isBetweenAmounts(asked) ? 'amounts' : key;
 }
 
 export const searchInvoices = endpoint({

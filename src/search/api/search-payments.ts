@@ -2,10 +2,11 @@
 import { Type, type Static } from 'typebox';
 import { PaymentSchema, paymentBody } from '../../payments/api/schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { searchPayments as search, searchKeys } from '../searches.store.ts';
+import { searchPayments as search, searchKeys, type SearchKey } from '../searches.store.ts';
 import {
   AmountBound,
   conditionsOf,
+  isBetweenAmounts,
   minorOf,
   PageQuery,
   PaymentQuery,
@@ -13,6 +14,7 @@ import {
   searchErrors,
   searchPage,
   ShopPath,
+  type AmountsAsked,
   type SearchDeps,
 } from './search-schema.ts';
 
@@ -27,6 +29,11 @@ export function paymentsAsked(query: Static<typeof PaymentSearch>) {
   const { ofPlace, ofPayment } = conditionsOf(query);
   const amount_from = minorOf(query.paymentAmountFrom);
   return { ...ofPlace, ...ofPayment, amount_from, amount_to: minorOf(query.paymentAmountTo) };
+}
+
+/** Without a key, payments between amounts are found by the amounts. */
+export function keyOfPayments(key: SearchKey, asked: AmountsAsked): SearchKey {
+  return key === 'time' && isBetweenAmounts(asked) ? 'amounts' : key;
 }
 
 export const searchPayments = endpoint({
@@ -46,16 +53,18 @@ export const searchPayments = endpoint({
     return searched(
       deps,
       { operation: 'searchPayments', partyId, shopId: params.shopID, now, query, keys: searchKeys },
-      ({ key, created_from, before_at, before: [before_invoice = '', before_payment = ''] }) =>
-        search(deps.db, key, {
-          ...paymentsAsked(query),
+      ({ key, created_from, before_at, before: [before_invoice = '', before_payment = ''] }) => {
+        const payments = paymentsAsked(query);
+        return search(deps.db, keyOfPayments(key, payments), {
+          ...payments,
           party_id: partyId,
           shop_id: params.shopID,
           created_from,
           before_at,
           before_invoice,
           before_payment,
-        }),
+        });
+      },
       {
         last: ({ createdAt, invoiceId, id }) => ({ createdAt, ids: [invoiceId, id] }),
         body: (payment) => paymentBody(payment, caller),

@@ -227,6 +227,12 @@ export function minorOf(amount: number | undefined): bigint | null {
   return amount === undefined ? null : BigInt(amount);
 }
 
+/** What the statements take. */
+export type AmountsAsked = { readonly amount_from: bigint | null; readonly amount_to: bigint | null };
+
+export const isBetweenAmounts = ({ amount_from, amount_to }: AmountsAsked) =>
+  (amount_from ?? amount_to) !== null;
+
 /** Finds the place where the page begins, has it read, and says how fresh it is. */
 export async function searched<Key extends InvoiceSearchKey, Found, Body, More extends object>(
   { db, merchants, pageTokens, searchTurns }: SearchDeps,

@@ -12,7 +12,7 @@ import {
   searchKeys,
 } from '../../../src/search/searches.store.ts';
 import { InvoiceSearch, invoicesAsked, keyOfInvoices } from '../../../src/search/api/search-invoices.ts';
-import { PaymentSearch, paymentsAsked } from '../../../src/search/api/search-payments.ts';
+import { keyOfPayments, PaymentSearch, paymentsAsked } from '../../../src/search/api/search-payments.ts';
 import { RefundSearch, refundsAsked } from '../../../src/search/api/search-refunds.ts';
 import { keyOf, PageQuery, PaymentQuery } from '../../../src/search/api/search-schema.ts';
 import type { Statement } from '../../../src/platform/database/statement.ts';
@@ -223,6 +223,7 @@ describe('the plan', () => {
     payment_amount: 5_000,
     invoice_amount: 5_000,
     time: null,
+    amounts: null,
     payment_time: null,
   };
   /** Those of half of the payments. */
@@ -271,6 +272,7 @@ describe('the plan', () => {
     ip: 'search_payment_of_ip',
     last4: 'search_payment_of_last4',
     payment_amount: 'search_payment_of_amount',
+    amounts: 'search_payment_of_amount',
   };
   const ofInvoice = {
     ...ofPayment,
@@ -281,6 +283,7 @@ describe('the plan', () => {
     invoice_id: 'search_invoice_pkey',
     external_id: 'search_invoice_external_id',
     invoice_amount: 'search_invoice_of_amount',
+    amounts: 'search_invoice_of_amount',
     payment_time: 'search_payment_invoices_of_shop',
   };
 
@@ -343,8 +346,9 @@ describe('the plan', () => {
       };
       const asked = { limit: 10, [name]: filters[name] };
       expect(asked[name]).toBeDefined();
-      const { key } = keyOf(asked, searchKeys);
-      await expectByIndex(paymentSearches[key], paymentsAsked(asked), ofPayment[key]);
+      const payments = paymentsAsked(asked);
+      const key = keyOfPayments(keyOf(asked, searchKeys).key, payments);
+      await expectByIndex(paymentSearches[key], payments, ofPayment[key]);
     },
   );
 
@@ -403,6 +407,22 @@ describe('the plan', () => {
       expect(plan).not.toMatch(/Seq Scan|Sort Key: (?!found)/);
     }
   });
+
+  test.each([
+    [paymentSearches.amounts, ofPayment.amounts, 'search_payment_pkey', 'search_payment_of_shop'],
+    [invoiceSearches.amounts, ofInvoice.amounts, 'search_invoice_pkey', 'search_invoice_of_shop'],
+  ] as const)(
+    'of $0.name reads its index, and looks up the page alone',
+    async (searched, index, key, shop) => {
+      const asked = { amount_from: 5_000, amount_to: 5_499, has_payment: false };
+      const plan = await planOf(searched, asked, 'set local enable_seqscan = off');
+      expect(plan).toContain(`Index Only Scan using ${index}`);
+      expect(plan).toMatch(new RegExp(`SubPlan .*\\n +-> +Index Scan using ${key} `));
+      // Only of too many amounts; see walks.test.ts.
+      expect(plan.split(shop)).toHaveLength(2);
+      expect(plan).toMatch(/One-Time Filter: .*> 20000/);
+    },
+  );
 
   test('of invoices by what half of the payments have is in their order, and looks up those of the page alone', async () => {
     const plan = await planOf(invoiceSearches.payment_time, { payment_statuses: 'captured' });
