@@ -201,7 +201,7 @@ export type Subscription = {
   readonly endRefund?: EndRefund;
   /** The invoices of the last paid period and of its changes. */
   readonly lastPaid?: LastPaid;
-  /** What is left of the money of each period that a new one has cut short. The rest is credit. */
+  /** What is left of the money of periods before the latest: cut short by a new one, paid by credit in part, or not paid whole. */
   readonly cutShort?: readonly CutShort[];
   /** Of the charges to come that need one: of open periods, and of the next. The latest comes last. */
   readonly announcements?: readonly Announcement[];
@@ -862,20 +862,39 @@ function larger(one: bigint, other: bigint): bigint {
 
 /** What is taken away beyond what is left goes off its credit, off what a change has reserved of that, and off the next period. */
 function withMoney(before: Subscription, number: number, minor: bigint): Subscription {
-  const { latest, cutShort = [] } = before;
-  const isLatest = latest?.number === number;
-  const cut = cutShort.find((one) => one.number === number);
-  if (!isLatest && !cut) return before;
-  const left = (isLatest ? before.paidMinor : (cut?.paidMinor ?? 0n)) + minor;
+  const money = leftOf(before, number);
+  if (money === undefined) return before;
+  const isLatest = before.latest?.number === number;
+  const left = money + minor;
   const paidMinor = larger(left, 0n);
   const after = isLatest
     ? { ...before, paidMinor }
-    : { ...before, cutShort: cutShort.map((one) => (one === cut ? { number, paidMinor } : one)) };
+    : {
+        ...before,
+        cutShort: before.cutShort?.map((one) => (one.number === number ? { number, paidMinor } : one)),
+      };
   if (left >= 0n) return after;
   const creditMinor = before.creditMinor + left;
   if (creditMinor >= 0n) return { ...after, creditMinor };
   const [spent, taken] = withoutReserved({ ...after, creditMinor: 0n }, -creditMinor);
   return isLatest ? spent : withMoney(spent, number + 1, creditMinor + taken);
+}
+
+/** Of the money for a period. Undefined where it is not known any more. */
+function leftOf({ latest, paidMinor, cutShort }: Subscription, number: number): bigint | undefined {
+  return latest?.number === number ? paidMinor : cutShort?.find((one) => one.number === number)?.paidMinor;
+}
+
+/** Of a period before the new one, as long as something may be given back of it or taken from it. */
+function withMoneyKept(before: Subscription): Subscription {
+  const { latest, paidMinor, cutShort = [] } = before;
+  const isKept = latest && (latest.creditMinor > 0n || (paidMinor > 0n && latest.outcome !== 'paid'));
+  if (!isKept || cutShort.some(({ number }) => number === latest.number)) return before;
+  const { number } = latest;
+  return {
+    ...before,
+    cutShort: [...cutShort, { number, paidMinor: larger(paidMinor, 0n) }].slice(-maxMissed),
+  };
 }
 
 /** How much of what is missing it takes. */
@@ -997,7 +1016,7 @@ function afterMissed(
   const missed = before.missed.find((period) => period.number === number);
   if (!missed) throw new Error(`Period ${number} is not missed.`);
   const asked = { outcome: 'open', retries: 0, nextTryAt: now, isWished: true } as const;
-  // If the bank has taken back its payment, changes may have given its credit back before.
+  // If the bank has taken back its payment, a change may have used what credit had paid.
   const period = { ...missed, creditMinor: 0n, invoiceId, ...asked };
   const open = [...before.open, period].toSorted((a, b) => a.number - b.number);
   return { ...before, open, missed: before.missed.filter((one) => one !== missed) };
@@ -1012,7 +1031,7 @@ const maxMissed = 100;
 
 function afterNewPeriod(before: Subscription, period: Period): Subscription {
   const after = {
-    ...(before.scheduledItems ? withScheduledItems(before) : before),
+    ...withMoneyKept(before.scheduledItems ? withScheduledItems(before) : before),
     latest: period,
     paidMinor: period.creditMinor,
     creditMinor: before.creditMinor - period.creditMinor,
@@ -1046,14 +1065,12 @@ function afterPayment(before: Subscription, number: number): Subscription {
   };
 }
 
-/** What credit has paid of a period that is not charged any more. */
+/** What credit and changes have paid of a period that is not charged any more. Rows of older versions know it of open ones alone. */
 function withCreditBack(before: Subscription, number: number): Subscription {
   const { creditMinor = 0n } = before.open.find((period) => period.number === number) ?? {};
-  return {
-    ...before,
-    creditMinor: before.creditMinor + creditMinor,
-    ...(before.latest?.number === number ? { paidMinor: before.paidMinor - creditMinor } : {}),
-  };
+  const left = larger(leftOf(before, number) ?? creditMinor, 0n);
+  if (left === 0n) return before;
+  return { ...withMoney(before, number, -left), creditMinor: before.creditMinor + left };
 }
 
 function afterLoss(
