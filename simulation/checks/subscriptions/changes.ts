@@ -94,7 +94,7 @@ export class Changes {
     else this.#cut.set(number, amount);
   }
 
-  /** All that is left of what was paid of a period that is closed is credit again, also if a bank has taken a part back before. */
+  /** What is left of the money for a period that is closed is credit again, also after a loss of a part. */
   closed(number: number, latest: number): void {
     const left = this.#collectedFor(number, latest) ?? 0;
     if (left <= 0) return;

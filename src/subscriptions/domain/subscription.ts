@@ -201,7 +201,9 @@ export type Subscription = {
   readonly endRefund?: EndRefund;
   /** The invoices of the last paid period and of its changes. */
   readonly lastPaid?: LastPaid;
-  /** What is left of the money of periods before the latest: cut short by a new one, paid by credit in part, or not paid whole. */
+  /** Some others that were paid, also if a bank has taken the money back. By number: after a loss, the last paid one is here. */
+  readonly otherPaid?: readonly OtherPaid[];
+  /** What is left of the money of earlier periods: cut short by a new one, paid by credit in part, or not paid whole. */
   readonly cutShort?: readonly CutShort[];
   /** Of the charges to come that need one: of open periods, and of the next. The latest comes last. */
   readonly announcements?: readonly Announcement[];
@@ -224,6 +226,8 @@ export type Charge = Collection & {
 export type CutShort = { readonly number: number; readonly paidMinor: bigint };
 
 export type LastPaid = { readonly number: number; readonly invoiceIds: readonly string[] };
+
+export type OtherPaid = LastPaid & { readonly isLost?: true };
 
 /** Without a time, a person ends it. */
 type Pause = { readonly by: 'payer' | 'merchant' | 'dunning'; readonly resumesAt?: Instant };
@@ -746,13 +750,40 @@ function afterRefund(
   return { ...before, endRefund: { ...asked, refunds: refunds.map((one) => (isIt(one) ? refund : one)) } };
 }
 
-/** An older period that is paid later is not the last one. */
+/** Of losses one after another, an end looks back over so many. */
+const maxOtherPaid = 3;
+
+function paidPeriodsOf(subscription: Subscription): readonly OtherPaid[] {
+  const last = lastPaidOf(subscription);
+  const others = (subscription.otherPaid ?? []).filter(({ number }) => number !== last?.number);
+  return last ? [...others, last] : others;
+}
+
+function withPaidPeriods(before: Subscription, periods: readonly OtherPaid[]): Subscription {
+  const { lastPaid: _, otherPaid: __, ...rest } = before;
+  const byNumber = periods.toSorted((a, b) => a.number - b.number);
+  const lastPaid = byNumber.findLast(({ isLost }) => !isLost);
+  const others = byNumber.filter((one) => one !== lastPaid).slice(-maxOtherPaid);
+  return { ...rest, ...defined({ lastPaid, otherPaid: others.length > 0 ? others : undefined }) };
+}
+
+/** An older period that is paid later is not the last one. What has paid changes of it before stays. */
 function withPaid(
   before: Subscription,
   { number, invoiceId }: Pick<Period, 'number' | 'invoiceId'>,
 ): Subscription {
-  if (number < (lastPaidOf(before)?.number ?? 0)) return before;
-  return { ...before, lastPaid: { number, invoiceIds: invoiceId === undefined ? [] : [invoiceId] } };
+  const periods = paidPeriodsOf(before);
+  const same = periods.find((one) => one.number === number);
+  const invoiceIds = [...(invoiceId === undefined ? [] : [invoiceId]), ...(same?.invoiceIds ?? [])];
+  return withPaidPeriods(before, [...periods.filter((one) => one !== same), { number, invoiceIds }]);
+}
+
+function withoutPaid(before: Subscription, { number, invoiceId }: Period): Subscription {
+  const lose = (one: OtherPaid): OtherPaid =>
+    one.number === number
+      ? { number, invoiceIds: one.invoiceIds.filter((id) => id !== invoiceId), isLost: true }
+      : one;
+  return withPaidPeriods(before, paidPeriodsOf(before).map(lose));
 }
 
 /** Nodes of older versions know their latest period alone. */
@@ -864,14 +895,15 @@ function larger(one: bigint, other: bigint): bigint {
 function withMoney(before: Subscription, number: number, minor: bigint): Subscription {
   const money = leftOf(before, number);
   if (money === undefined) return before;
-  const isLatest = before.latest?.number === number;
+  const { latest, cutShort = [] } = before;
+  const isLatest = latest?.number === number;
   const left = money + minor;
   const paidMinor = larger(left, 0n);
   const after = isLatest
     ? { ...before, paidMinor }
     : {
         ...before,
-        cutShort: before.cutShort?.map((one) => (one.number === number ? { number, paidMinor } : one)),
+        cutShort: cutShort.map((one) => (one.number === number ? { number, paidMinor } : one)),
       };
   if (left >= 0n) return after;
   const creditMinor = before.creditMinor + left;
@@ -1030,8 +1062,9 @@ function withScheduledItems({ scheduledItems, ...rest }: Subscription): Subscrip
 const maxMissed = 100;
 
 function afterNewPeriod(before: Subscription, period: Period): Subscription {
+  const known = period.outcome === 'paid' ? withPaid(before, period) : before;
   const after = {
-    ...withMoneyKept(before.scheduledItems ? withScheduledItems(before) : before),
+    ...withMoneyKept(known.scheduledItems ? withScheduledItems(known) : known),
     latest: period,
     paidMinor: period.creditMinor,
     creditMinor: before.creditMinor - period.creditMinor,
@@ -1043,7 +1076,7 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
       return { ...after, missed: [...before.missed, period].slice(-maxMissed) };
     case 'paid':
       return {
-        ...withPaid(after, period),
+        ...after,
         // The bank may have taken back the money of its credit before.
         paidMinor: period.amountMinor + period.creditMinor - larger(-before.paidMinor, 0n),
         ...(period.lines.length > 0 ? { hasCharged: true } : {}),
@@ -1078,7 +1111,11 @@ function afterLoss(
   { period, paidThrough }: SubscriptionFact & { type: 'payment_taken_back' },
 ): Subscription {
   const { number, outcome, amountMinor } = period;
-  const { paidThrough: _, ...after } = closed(withMoney(before, number, -amountMinor), number, outcome);
+  const { paidThrough: _, ...after } = closed(
+    withoutPaid(withMoney(before, number, -amountMinor), period),
+    number,
+    outcome,
+  );
   const missed = outcome === 'missed' ? [...after.missed, period] : after.missed;
   return {
     ...after,
