@@ -72,7 +72,8 @@ const whenSent: Readonly<Record<string, string>> = {
     'You want other items now, and they are dearer. They apply when the invoice of the change is paid.',
   SubscriptionChangeChargeStarted: 'A charge of the invoice of the change was started.',
   SubscriptionChangeChargeFailed:
-    'The change was not paid by the saved card. The payer can pay it until `payableUntil` of the change.',
+    'The change was not paid by the saved card. The payer can pay it until `payableUntil` of the change.' +
+    ' With `reason` `held`, the card is charged again at `nextActionAt`, if that is before.',
   SubscriptionChangeDropped:
     'The change to `items` was not paid, or you took it back. The items of the subscription stay.',
   SubscriptionChanged: 'It has other items now. What they cost less than was paid is in `creditBalance`.',

@@ -28,6 +28,12 @@ type PendingChange = Change & {
   /** When the charge that was not sent is made again. */
   readonly retryAt?: string;
 };
+type Cost = {
+  readonly number: number;
+  readonly amountMinor: number;
+  readonly creditMinor: number;
+  readonly outcome: string;
+};
 type Latest = {
   readonly number: number;
   readonly kind: string;
@@ -44,7 +50,7 @@ export class Changes {
   #later: readonly Item[] | undefined;
   /** Of the latest period, less what was credited. */
   #collected = 0;
-  /** The same of periods that a new one has ended early. */
+  /** The same of earlier periods: cut short, with a part that credit has paid, or not paid whole. */
   readonly #cut = new Map<number, number>();
   readonly #wrong: (problem: string) => void;
 
@@ -61,11 +67,11 @@ export class Changes {
     this.#later = items;
   }
 
-  created(period: {
-    readonly amountMinor: number;
-    readonly creditMinor: number;
-    readonly outcome: string;
-  }): void {
+  created(period: Cost, before: Cost | undefined): void {
+    const mayComeBack =
+      before && (before.creditMinor > 0 || (before.outcome !== 'paid' && this.#collected > 0));
+    if (mayComeBack && !this.#cut.has(before.number))
+      this.#cut.set(before.number, Math.max(0, this.#collected));
     this.items = this.#later ?? this.items;
     this.#later = undefined;
     this.#spend(period.creditMinor);
@@ -88,10 +94,12 @@ export class Changes {
     else this.#cut.set(number, amount);
   }
 
-  /** What credit has paid of a period that is closed without money is there again. */
-  closed(credit: number, isLatest: boolean): void {
-    this.balance += credit;
-    if (isLatest) this.#collected -= credit;
+  /** What is left of the money for a period that is closed is credit again, also after a loss of a part. */
+  closed(number: number, latest: number): void {
+    const left = this.#collectedFor(number, latest) ?? 0;
+    if (left <= 0) return;
+    this.balance += left;
+    this.#collect(number, latest, 0);
   }
 
   /** Credit that was given for it goes first, and then what that credit has paid of the period after it. */

@@ -202,8 +202,6 @@ export class Life {
       this.periods.set(period.number, {
         ...period,
         outcome: 'open',
-        // Of one that was paid before, it stays spent.
-        creditMinor: 0,
         invoiceId: String(fact['invoiceId']),
         nextTryAt: at,
       });
@@ -220,9 +218,8 @@ export class Life {
       if (this.phase === 'unpaid') this.phase = 'running';
     },
     period_closed: (fact) => {
-      const wasAsked = this.#isOpen.has(Number(fact['number']));
       const period = this.#close(fact, String(fact['outcome']));
-      if (period && wasAsked) this.changes.closed(period.creditMinor, period.number === this.latest?.number);
+      if (period) this.changes.closed(period.number, this.latest?.number ?? 0);
       if (this.phase === 'unpaid') this.phase = 'running';
     },
     payment_taken_back: (fact) => {
@@ -409,7 +406,7 @@ export class Life {
     if (outcome === 'open' || outcome === 'missed')
       this.#mayBeDue(period, at, { together, before, rest }, wrong);
     if (outcome === 'skipped') this.#maySkip(period, at, before, wrong);
-    this.changes.created(period);
+    this.changes.created(period, latest);
     const part = isCut && agreed && period.endsOn < agreed.endsOn ? ([0, 1] as const) : rest?.part;
     this.#costs(period, wrong, { part, isPaidFor: isOfChange(fact, together) });
     this.periods.set(number, { ...period, ...(outcome === 'open' ? { nextTryAt: period.dueAt } : {}) });

@@ -201,7 +201,9 @@ export type Subscription = {
   readonly endRefund?: EndRefund;
   /** The invoices of the last paid period and of its changes. */
   readonly lastPaid?: LastPaid;
-  /** What is left of the money of each period that a new one has cut short. The rest is credit. */
+  /** Some others that were paid, also if a bank has taken the money back. By number: after a loss, the last paid one is here. */
+  readonly otherPaid?: readonly OtherPaid[];
+  /** What is left of the money of earlier periods: cut short by a new one, paid by credit in part, or not paid whole. */
   readonly cutShort?: readonly CutShort[];
   /** Of the charges to come that need one: of open periods, and of the next. The latest comes last. */
   readonly announcements?: readonly Announcement[];
@@ -224,6 +226,8 @@ export type Charge = Collection & {
 export type CutShort = { readonly number: number; readonly paidMinor: bigint };
 
 export type LastPaid = { readonly number: number; readonly invoiceIds: readonly string[] };
+
+export type OtherPaid = LastPaid & { readonly isLost?: true };
 
 /** Without a time, a person ends it. */
 type Pause = { readonly by: 'payer' | 'merchant' | 'dunning'; readonly resumesAt?: Instant };
@@ -746,13 +750,40 @@ function afterRefund(
   return { ...before, endRefund: { ...asked, refunds: refunds.map((one) => (isIt(one) ? refund : one)) } };
 }
 
-/** An older period that is paid later is not the last one. */
+/** Of losses one after another, an end looks back over so many. */
+const maxOtherPaid = 3;
+
+function paidPeriodsOf(subscription: Subscription): readonly OtherPaid[] {
+  const last = lastPaidOf(subscription);
+  const others = (subscription.otherPaid ?? []).filter(({ number }) => number !== last?.number);
+  return last ? [...others, last] : others;
+}
+
+function withPaidPeriods(before: Subscription, periods: readonly OtherPaid[]): Subscription {
+  const { lastPaid: _, otherPaid: __, ...rest } = before;
+  const byNumber = periods.toSorted((a, b) => a.number - b.number);
+  const lastPaid = byNumber.findLast(({ isLost }) => !isLost);
+  const others = byNumber.filter((one) => one !== lastPaid).slice(-maxOtherPaid);
+  return { ...rest, ...defined({ lastPaid, otherPaid: others.length > 0 ? others : undefined }) };
+}
+
+/** An older period that is paid later is not the last one. What has paid changes of it before stays. */
 function withPaid(
   before: Subscription,
   { number, invoiceId }: Pick<Period, 'number' | 'invoiceId'>,
 ): Subscription {
-  if (number < (lastPaidOf(before)?.number ?? 0)) return before;
-  return { ...before, lastPaid: { number, invoiceIds: invoiceId === undefined ? [] : [invoiceId] } };
+  const periods = paidPeriodsOf(before);
+  const same = periods.find((one) => one.number === number);
+  const invoiceIds = [...(invoiceId === undefined ? [] : [invoiceId]), ...(same?.invoiceIds ?? [])];
+  return withPaidPeriods(before, [...periods.filter((one) => one !== same), { number, invoiceIds }]);
+}
+
+function withoutPaid(before: Subscription, { number, invoiceId }: Period): Subscription {
+  const lose = (one: OtherPaid): OtherPaid =>
+    one.number === number
+      ? { number, invoiceIds: one.invoiceIds.filter((id) => id !== invoiceId), isLost: true }
+      : one;
+  return withPaidPeriods(before, paidPeriodsOf(before).map(lose));
 }
 
 /** Nodes of older versions know their latest period alone. */
@@ -862,20 +893,40 @@ function larger(one: bigint, other: bigint): bigint {
 
 /** What is taken away beyond what is left goes off its credit, off what a change has reserved of that, and off the next period. */
 function withMoney(before: Subscription, number: number, minor: bigint): Subscription {
+  const money = leftOf(before, number);
+  if (money === undefined) return before;
   const { latest, cutShort = [] } = before;
   const isLatest = latest?.number === number;
-  const cut = cutShort.find((one) => one.number === number);
-  if (!isLatest && !cut) return before;
-  const left = (isLatest ? before.paidMinor : (cut?.paidMinor ?? 0n)) + minor;
+  const left = money + minor;
   const paidMinor = larger(left, 0n);
   const after = isLatest
     ? { ...before, paidMinor }
-    : { ...before, cutShort: cutShort.map((one) => (one === cut ? { number, paidMinor } : one)) };
+    : {
+        ...before,
+        cutShort: cutShort.map((one) => (one.number === number ? { number, paidMinor } : one)),
+      };
   if (left >= 0n) return after;
   const creditMinor = before.creditMinor + left;
   if (creditMinor >= 0n) return { ...after, creditMinor };
   const [spent, taken] = withoutReserved({ ...after, creditMinor: 0n }, -creditMinor);
   return isLatest ? spent : withMoney(spent, number + 1, creditMinor + taken);
+}
+
+/** Of the money for a period. Undefined where it is not known any more. */
+function leftOf({ latest, paidMinor, cutShort }: Subscription, number: number): bigint | undefined {
+  return latest?.number === number ? paidMinor : cutShort?.find((one) => one.number === number)?.paidMinor;
+}
+
+/** Of a period before the new one, as long as something may be given back of it or taken from it. */
+function withMoneyKept(before: Subscription): Subscription {
+  const { latest, paidMinor, cutShort = [] } = before;
+  const isKept = latest && (latest.creditMinor > 0n || (paidMinor > 0n && latest.outcome !== 'paid'));
+  if (!isKept || cutShort.some(({ number }) => number === latest.number)) return before;
+  const { number } = latest;
+  return {
+    ...before,
+    cutShort: [...cutShort, { number, paidMinor: larger(paidMinor, 0n) }].slice(-maxMissed),
+  };
 }
 
 /** How much of what is missing it takes. */
@@ -997,7 +1048,7 @@ function afterMissed(
   const missed = before.missed.find((period) => period.number === number);
   if (!missed) throw new Error(`Period ${number} is not missed.`);
   const asked = { outcome: 'open', retries: 0, nextTryAt: now, isWished: true } as const;
-  // If the bank has taken back its payment, changes may have given its credit back before.
+  // If the bank has taken back its payment, a change may have used what credit had paid.
   const period = { ...missed, creditMinor: 0n, invoiceId, ...asked };
   const open = [...before.open, period].toSorted((a, b) => a.number - b.number);
   return { ...before, open, missed: before.missed.filter((one) => one !== missed) };
@@ -1011,8 +1062,9 @@ function withScheduledItems({ scheduledItems, ...rest }: Subscription): Subscrip
 const maxMissed = 100;
 
 function afterNewPeriod(before: Subscription, period: Period): Subscription {
+  const known = period.outcome === 'paid' ? withPaid(before, period) : before;
   const after = {
-    ...(before.scheduledItems ? withScheduledItems(before) : before),
+    ...withMoneyKept(known.scheduledItems ? withScheduledItems(known) : known),
     latest: period,
     paidMinor: period.creditMinor,
     creditMinor: before.creditMinor - period.creditMinor,
@@ -1024,7 +1076,7 @@ function afterNewPeriod(before: Subscription, period: Period): Subscription {
       return { ...after, missed: [...before.missed, period].slice(-maxMissed) };
     case 'paid':
       return {
-        ...withPaid(after, period),
+        ...after,
         // The bank may have taken back the money of its credit before.
         paidMinor: period.amountMinor + period.creditMinor - larger(-before.paidMinor, 0n),
         ...(period.lines.length > 0 ? { hasCharged: true } : {}),
@@ -1046,14 +1098,12 @@ function afterPayment(before: Subscription, number: number): Subscription {
   };
 }
 
-/** What credit has paid of a period that is not charged any more. */
+/** What credit and changes have paid of a period that is not charged any more. Rows of older versions know it of open ones alone. */
 function withCreditBack(before: Subscription, number: number): Subscription {
   const { creditMinor = 0n } = before.open.find((period) => period.number === number) ?? {};
-  return {
-    ...before,
-    creditMinor: before.creditMinor + creditMinor,
-    ...(before.latest?.number === number ? { paidMinor: before.paidMinor - creditMinor } : {}),
-  };
+  const left = larger(leftOf(before, number) ?? creditMinor, 0n);
+  if (left === 0n) return before;
+  return { ...withMoney(before, number, -left), creditMinor: before.creditMinor + left };
 }
 
 function afterLoss(
@@ -1061,7 +1111,11 @@ function afterLoss(
   { period, paidThrough }: SubscriptionFact & { type: 'payment_taken_back' },
 ): Subscription {
   const { number, outcome, amountMinor } = period;
-  const { paidThrough: _, ...after } = closed(withMoney(before, number, -amountMinor), number, outcome);
+  const { paidThrough: _, ...after } = closed(
+    withoutPaid(withMoney(before, number, -amountMinor), period),
+    number,
+    outcome,
+  );
   const missed = outcome === 'missed' ? [...after.missed, period] : after.missed;
   return {
     ...after,

@@ -32,6 +32,7 @@ import type {
   Item,
   LastPaid,
   OpenPeriod,
+  OtherPaid,
   PendingChange,
   Period,
   Phase,
@@ -272,6 +273,8 @@ type StoredState = Omit<SubscriptionState, 'announcements'> & {
   readonly announcement?: Announcement;
   readonly otherAnnouncements?: readonly Announcement[];
 };
+
+const paidPeriod = { number: wholeNumber, invoiceIds: list(text) };
 const storedState: Codec<StoredState> = object({
   items,
   startedAt: optional(instant),
@@ -300,7 +303,8 @@ const storedState: Codec<StoredState> = object({
   endedFor: optional(endReason),
   payerReason: optional(payerReason),
   endRefund: optional(endRefund),
-  lastPaid: optional(object<LastPaid>({ number: wholeNumber, invoiceIds: list(text) })),
+  lastPaid: optional(object<LastPaid>(paidPeriod)),
+  otherPaid: optional(list(object<OtherPaid>({ ...paidPeriod, isLost: optional(oneOf(true)) }))),
   cutShort: optional(list(object<CutShort>({ number: wholeNumber, paidMinor: minorUnits }))),
   announcement: optional(announcement),
   otherAnnouncements: optional(list(announcement)),

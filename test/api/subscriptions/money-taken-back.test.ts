@@ -113,6 +113,18 @@ describe('of a new period that has ended one early', () => {
     },
   );
 
+  test('what the old one has paid of it is credit again when it is forgiven', async () => {
+    const { get, rows, act, amount } = await lost('unused');
+    const [first] = await rows();
+    await act('periods/3/close', { as: 'forgiven' });
+    expect((await rows()).map(({ outcome }) => outcome)).toEqual(['paid', 'paid', 'forgiven']);
+    expect((await get()).creditBalance).toBe(first.amount - amount);
+    // The last period that is paid is the one before.
+    const { body } = await act('cancel', { when: 'now', refund: 'last' });
+    const { refunds } = (await get()).endRefund ?? body.endRefund;
+    expect(refunds).toMatchObject([{ amount: first.amount, refundID: expect.any(String) }]);
+  });
+
   test('each further loss moves it back to the period before', async () => {
     const { get, rows, act, first, second } = await lost('unused');
     await takeBack(`${second.invoiceID}.1.a`);

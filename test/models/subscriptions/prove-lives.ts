@@ -1,5 +1,5 @@
 // npm run prove:lives: random lives of subscriptions by the million, in several processes. What has run is kept in lives-run.md.
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +41,13 @@ function faultIn(from: number, until: number): string | undefined {
     if (fault !== undefined) return `life ${life}: ${fault}\n${JSON.stringify(plan, null, 1)}`;
   }
   return undefined;
+}
+
+/** With a word for what no commit has. */
+function commitOfCode(): string {
+  const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim();
+  const isClean = git('status', '--porcelain') === '';
+  return `${git('rev-parse', '--short=8', 'HEAD')}${isClean ? '' : ' and changes'}`;
 }
 
 /** Each process asks for the next lives when it is done with its own. */
@@ -86,6 +93,8 @@ if (isChild) {
     process.send?.({ ran: until - from, ...(found === undefined ? {} : { found }) });
   });
 } else {
+  // The code of the start is what runs.
+  const commit = options.write ? commitOfCode() : '';
   const fault = await runAll();
   console.log(fault ?? 'The service and the model agree in all of them.');
   if (fault !== undefined)
@@ -93,7 +102,7 @@ if (isChild) {
       `Again: SUBSCRIPTION_SEED=${seed} SUBSCRIPTION_LIVES=${lives} npx vitest run test/models/subscriptions/campaign.test.ts`,
     );
   if (options.write) {
-    const row = `| ${seed} | ${lives} | ${fault === undefined ? 'agree' : 'differ'} |\n`;
+    const row = `| ${seed} | ${lives} | ${commit} | ${fault === undefined ? 'agree' : 'differ'} |\n`;
     appendFileSync(new URL('lives-run.md', import.meta.url), row);
   }
   process.exitCode = fault === undefined ? 0 : 1;

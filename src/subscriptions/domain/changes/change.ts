@@ -260,7 +260,7 @@ export function decideChangeChargeEnded(
 
 type UnpaidEnding = Exclude<ChargeEnding, { outcome: 'captured' }>;
 
-/** A hold of the bank uses up no try. Nothing else that was not sent does, if a consent of the payer started it. */
+/** A hold of the bank uses up no try. After a hold or a failure, nothing else that was not sent does. */
 function retryOf({ failedFor, payableUntil }: PendingChange, ending: UnpaidEnding, now: Instant) {
   if (ending.outcome === 'failed') return {};
   const { outcome, retryAfter } = ending;

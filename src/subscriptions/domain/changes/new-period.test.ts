@@ -1,6 +1,8 @@
 // A new period that waits for its payment: what else may happen meanwhile.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Life } from '../../../../test/models/subscriptions/lived.ts';
+import { keptOf, problemsOf } from '../../../../test/models/subscriptions/logs.ts';
+import { planFrom } from '../../../../test/models/subscriptions/plan.ts';
 import { laterBy, type Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
 import { decideCancel, decideChargeMissed, decidePaid, decidePause, decideTakenBack } from '../commands.ts';
@@ -47,8 +49,10 @@ function waiting(isAtBank: boolean, wanted?: Partial<WantedChange>): Life {
   if (!isAtBank) life.take(decideChangeChargeEnded(life.subscription, charging, failed, asked), asked);
   return life;
 }
-const lose = (life: Life, number: number, now = asked) =>
-  life.take(decideTakenBack(life.subscription, life.rows.get(number)!, undefined), now);
+function lose(life: Life, number: number, now = asked): void {
+  const others = [...life.rows.values()].filter((row) => row.outcome === 'paid' && row.number !== number);
+  life.take(decideTakenBack(life.subscription, life.rows.get(number)!, others.at(-1)?.endsAt), now);
+}
 const cheaper = [{ product: 'Tea', quantity: 1n, priceMinor: 5_000n }];
 const pay = (life: Life, now: Instant) => life.take(decideChangeEnded(life.subscription, 'C', true), now);
 
@@ -179,4 +183,64 @@ test('it costs what its dates say, also where the dates before have another last
     ['2027-02-11', 30_000n],
     ['2027-03-11', 100n],
   ]);
+});
+
+describe('of a new period that credit has paid in part, and whose payment is taken back', () => {
+  const dearer = [{ product: 'Tea', quantity: 1n, priceMinor: 40_000n }];
+  const lost = () => {
+    const life = asking({ credit: 'unused', items: dearer });
+    pay(life, asked);
+    lose(life, 2);
+    expect(life.rows.get(2)).toMatchObject({ creditMinor: unused, outcome: 'missed' });
+    expect(life.subscription).toMatchObject({ creditMinor: 0n, paidMinor: unused });
+    return life;
+  };
+  const close = (life: Life, outcome: 'forgiven' | 'unpaid', now: Instant) =>
+    life.take([{ type: 'period_closed', number: 2, outcome }], now);
+  const agrees = (life: Life) => expect(problemsOf(keptOf(planFrom(1), life))).toEqual([]);
+  const renewed = at('2027-03-12T12:00');
+
+  test.each([false, true])(
+    'the credit comes back when it is closed, after it was charged again: %s',
+    (isAgain) => {
+      const life = lost();
+      if (isAgain) life.take(valueOf(decideChargeMissed(life.subscription, 2, { invoiceId: 'I' })), asked);
+      close(life, isAgain ? 'unpaid' : 'forgiven', asked);
+      expect(life.subscription).toMatchObject({ creditMinor: unused, paidMinor: 0n });
+      life.until(renewed);
+      expect(life.rows.get(3)).toMatchObject({ creditMinor: unused, amountMinor: 40_000n - unused });
+    },
+  );
+
+  test('the credit comes back once the next period has started, and goes with its money', () => {
+    const life = lost().until(renewed);
+    expect(life.rows.get(3)).toMatchObject({ creditMinor: 0n, amountMinor: 40_000n });
+    close(life, 'forgiven', renewed);
+    expect(life.subscription).toMatchObject({ creditMinor: unused, paidMinor: 40_000n });
+    lose(life, 1, renewed);
+    expect(life.subscription).toMatchObject({ creditMinor: 0n, paidMinor: 40_000n });
+    agrees(life);
+  });
+
+  test('no credit comes back that the next period has had already', () => {
+    const life = asking({ credit: 'unused', items: dearer });
+    pay(life, asked);
+    const tomorrow = at('2027-02-12T00:00');
+    life.take(
+      valueOf(
+        decideChange(life.subscription, { when: 'now', credit: 'unused', items: cheaper }, 'D', tomorrow),
+      ),
+      tomorrow,
+    );
+    const given = life.subscription.creditMinor;
+    expect(given > 0n).toBe(true);
+    life.until(renewed);
+    lose(life, 2, renewed);
+    const { creditMinor } = life.subscription;
+    close(life, 'forgiven', renewed);
+    const back = life.subscription.creditMinor - creditMinor;
+    // Of the 30,000 that the bank has left, the first 11.5 days are used.
+    expect(back + creditMinor + life.subscription.paidMinor).toBe(unused);
+    agrees(life);
+  });
 });

@@ -150,6 +150,37 @@ describe('the last paid period', () => {
     expect(invoicesToRefund(free)).toEqual([]);
   });
 
+  describe('after a bank has taken money back', () => {
+    const now = at('2027-01-12T00:00:00');
+    const lost = (of: Period) =>
+      ({ type: 'payment_taken_back', period: { ...of, outcome: 'missed' } }) as const;
+    const next = { ...period, number: 4, invoiceId: 'I4' };
+    const change = { period: 3, items: [tea(4n)], creditMinor: 0n, chargeMinor: 5n, fromBalanceMinor: 0n };
+    const changed = { type: 'items_changed', change: { ...change, invoiceId: 'C3' } } as const;
+    const renewed = [
+      { type: 'period_created', period: { ...next, outcome: 'open' } },
+      { type: 'period_paid', number: 4, by: 'charge' },
+    ] as const;
+    const again = [
+      { type: 'missed_period_charged', number: 3, invoiceId: 'again' },
+      { type: 'period_paid', number: 3, by: 'charge' },
+    ] as const;
+
+    test.each<[string, SubscriptionFact[], string[]]>([
+      ['of the last one, it is the one before', [changed, ...renewed, lost(next)], ['I3', 'C3']],
+      ['of the one before too, it is none', [changed, ...renewed, lost(next), lost(period)], []],
+      ['of the one before, it is the last one', [changed, ...renewed, lost(period)], ['I4']],
+      ['and it is paid again, its changes count', [changed, lost(period), ...again], ['again', 'C3']],
+      [
+        'of both, and the older one is paid again',
+        [changed, ...renewed, lost(period), lost(next), ...again],
+        ['again', 'C3'],
+      ],
+    ])('%s', (_, facts, expected) => {
+      expect(invoicesToRefund(evolveAll(running, facts, now))).toEqual(expected);
+    });
+  });
+
   test('of a row that an older version wrote is its latest', () => {
     const { lastPaid: _, ...older } = running;
     expect(invoicesToRefund(older)).toEqual(['I3']);
