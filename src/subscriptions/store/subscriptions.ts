@@ -47,8 +47,10 @@ export type StoredSubscription = {
   readonly version: number;
   /** The time of the latest event. */
   readonly changedAt: Instant;
-  /** Until when the job that has read the row has claimed it, if it has not written it since. */
+  /** Of the run of the job that has read the row. */
   readonly leasedUntil?: Instant;
+  /** This run has written it since, with the time of the next look. */
+  readonly isWritten?: true;
 };
 
 export const columns = {
@@ -346,7 +348,13 @@ export async function storeFacts(
         : [],
     ),
   });
-  return row && { subscription: after, version: row.version, changedAt: now };
+  if (!row) return undefined;
+  const { leasedUntil } = before;
+  return {
+    ...{ subscription: after, version: row.version, changedAt: now },
+    ...defined({ leasedUntil }),
+    isWritten: true,
+  };
 }
 
 /** Of the period that the invoice of a change pays. */

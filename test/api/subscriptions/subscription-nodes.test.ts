@@ -129,6 +129,29 @@ test('a node that dies as a payment ends leaves the subscription due within a mi
   expect(Date.parse(await nextTry())).toBeGreaterThan(Date.parse(before));
 });
 
+test('so does one whose job has first written how the last charge ended', async () => {
+  const { clock } = world.service;
+  const merchant = await world.createMerchant();
+  const { id } = (await subscriptions.create(merchant, await subscriptions.readyCustomer(merchant))).body;
+  await subscriptions.settle();
+  const node = await nodeThatRuns((run) => async (statement, parameters) => {
+    if (statement.name === 'wake_subscription') throw new Error('the node died');
+    return run(statement, parameters);
+  });
+  for (const periods of [2, 3]) {
+    clock.advance(32 * 24 * 3_600_000);
+    node.jobs.run('subscription', [id], clock.now());
+    await node.jobs.whenIdle();
+    expect(await subscriptions.periods(merchant, id)).toHaveLength(periods);
+  }
+  await node.stop();
+  const open = async () => (await subscriptions.get(merchant, id)).openPeriods;
+  expect(await open()).toHaveLength(1);
+  clock.advance(60_000);
+  await subscriptions.settle();
+  expect(await open()).toEqual([]);
+});
+
 test('a wake-up claims the row, unless it is due within a lease and held by no job', async () => {
   const { clock, database } = world.service;
   const { id } = await declinedSubscription();
