@@ -43,7 +43,7 @@ function earliestIn(tables: readonly string[], name: string) {
   });
 }
 
-/** The ordinal of each table in which something is due, then the parties whose test clock runs ahead: what is due on that is asked later. */
+/** The ordinal of each table in which something is due, then the parties whose test clock runs ahead. */
 function dueWithin(tables: readonly string[], name: string) {
   // The earliest is at one end of the index of due rows. PostgreSQL may look for any that is due in the whole table.
   const due = tables.map(
