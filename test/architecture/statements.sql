@@ -7017,7 +7017,7 @@ order by created_at, invoice_id, payment_id, refund_id limit 1
 where payment.invoice_id = first.invoice_id and payment.payment_id = first.payment_id;
 
 -- wake_subscription
-select asker, is_claimed from wake_subscriptions($1::json);
+select asker, is_claimed as may_run from wake_subscriptions($1::json);
 
 -- want_cancel
 update payment set version = version + 1, state = $1::json,

@@ -24,8 +24,8 @@ export type JobRunner<Rows = object> = Pick<Loop, 'attend' | 'whenIdle' | 'isSto
   /** Polls for due jobs now instead of at the next interval. */
   wake(): void;
   /**
-   * Starts a job whose row this node wrote as claimed (`initialClaim`). If the table limits concurrency and no slot is free, the job
-   * becomes due for any node.
+   * Starts a job whose row this node wrote as claimed (`initialClaim`), or found due within a lease. If the table limits concurrency
+   * and no slot is free, the job becomes due for any node.
    */
   run<Table extends keyof Rows & string>(
     table: Table,
