@@ -31,7 +31,7 @@ import { receiptAuthor } from '../receipts/email-author.ts';
 import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 import { runSeriesJob } from '../recurring/worker.ts';
-import { claimToWake } from '../subscriptions/store/subscriptions.ts';
+import { wakeToRun } from '../subscriptions/store/subscriptions.ts';
 import { runExportJob, type ExportJobDeps } from '../search/exports/worker.ts';
 import { subscriptionAuthor, type SubscriptionAuthorDeps } from '../subscriptions/email-author.ts';
 import { heldMs, runSubscriptionJob, type SubscriptionJobDeps } from '../subscriptions/worker.ts';
@@ -169,7 +169,7 @@ function paymentJobDeps({ database, clock, banks, publicUrl, run, wake, ...deps 
     },
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
     async wakeSubscription(subscriptionId, at) {
-      if (await claimToWake(database, subscriptionId, at)) run('subscription', [subscriptionId], at);
+      if (await wakeToRun(database, subscriptionId, at)) run('subscription', [subscriptionId], at);
       else wake();
     },
     sendPayerEmail: (email, now) => run('payer_email', [email.aggregateId, email.emailId], now, email),

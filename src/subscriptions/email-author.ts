@@ -4,11 +4,11 @@ import type { EmailAuthor } from '../emails/port.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import { writeEmail } from './domain/duties/email-text.ts';
 import { emailContentIn } from './store/email-content.ts';
-import { claimToWake } from './store/subscriptions.ts';
+import { wakeToRun } from './store/subscriptions.ts';
 
 export type SubscriptionAuthorDeps = {
   readonly merchants: Pick<Merchants, 'shop'>;
-  /** Its job is claimed. */
+  /** Its row is claimed, or due within a lease. */
   readonly runSubscription: (subscriptionId: string, at: Instant) => void;
   /** Its secret is not stored before an email is written. */
   readonly pageUrlOf: (subscriptionId: string, now: Instant) => string;
@@ -34,7 +34,7 @@ export function subscriptionAuthor({
     async ended(tx, email, now) {
       const { aggregateId: subscriptionId } = email;
       // Its charge may have waited for it.
-      if (emailContentIn(email).kind !== 'announced' || !(await claimToWake(tx, subscriptionId, now)))
+      if (emailContentIn(email).kind !== 'announced' || !(await wakeToRun(tx, subscriptionId, now)))
         return undefined;
       return () => runSubscription(subscriptionId, now);
     },

@@ -140,9 +140,9 @@ export function slotOfCharges(
 
 async function takeTurn(deps: JobDeps, stored: StoredSubscription, now: Instant): Promise<Turned> {
   const { db, merchants, transact } = deps;
-  const { subscription, leasedUntil } = stored;
+  const { subscription, leasedUntil, isWritten = false } = stored;
   const rest = async (until: Instant | undefined) => {
-    if (leasedUntil !== undefined) await restSubscription(db, stored, leasedUntil, until);
+    if (leasedUntil !== undefined && !isWritten) await restSubscription(db, stored, leasedUntil, until);
     return 'rest' as const;
   };
   const end = async (turn: (tx: Database) => Promise<Turn>, inOne: SharedTransactions = transact) => {
@@ -175,7 +175,7 @@ async function takeTurn(deps: JobDeps, stored: StoredSubscription, now: Instant)
   if (!mayTrade) return rest(laterBy(now, dayMs));
   if (startsCharge(next) && (await deps.banks.holdsChargesOf(subscription.terms, now))) {
     // If this run has written, the row is due again, and counts then.
-    if (leasedUntil !== undefined) deps.countCharge('postponed', 'held');
+    if (!isWritten) deps.countCharge('postponed', 'held');
     return rest(laterBy(now, heldMs(subscription.terms.id)));
   }
   return end((tx) => doNext(tx, seen, next, now, deps));

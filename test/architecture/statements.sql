@@ -2970,40 +2970,7 @@ union all
 select 10 as ordinal where (select min(wake_at) from export) <= $1::timestamptz
 ) as due
 union all
-select party_id, offset_ms, ordinal from test_clock cross join lateral (
-select 0 as ordinal where exists (select from invoice
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-union all
-select 1 as ordinal where exists (select from payment
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-union all
-select 2 as ordinal where exists (select from charge_undo
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-union all
-select 3 as ordinal where exists (select from binding
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-union all
-select 4 as ordinal where exists (select from card
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-union all
-select 5 as ordinal where exists (select from series
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-union all
-select 6 as ordinal where exists (select from payer_email
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-union all
-select 7 as ordinal where exists (select from destination
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-union all
-select 8 as ordinal where exists (select from subscription
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-union all
-select 9 as ordinal where exists (select from withdrawal
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-union all
-select 10 as ordinal where exists (select from export
-where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
-) as due_on_clock where offset_ms > 0 order by party_id nulls first, ordinal;
+select party_id, offset_ms, null from test_clock where offset_ms > 0 order by party_id nulls first, ordinal;
 
 -- find_end_of_reconciliation_page
 select least(
@@ -7170,7 +7137,7 @@ order by created_at, invoice_id, payment_id, refund_id limit 1
 where payment.invoice_id = first.invoice_id and payment.payment_id = first.payment_id;
 
 -- wake_subscription
-select asker, is_claimed from wake_subscriptions($1::json);
+select asker, is_claimed as may_run from wake_subscriptions($1::json);
 
 -- want_cancel
 update payment set version = version + 1, state = $1::json,

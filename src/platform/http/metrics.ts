@@ -41,7 +41,10 @@ type MetricsOptions = {
   readonly longestGaugeReadMs?: number;
 };
 
-/** Made with the first service of a process. It samples the event loop 100 times a second until the process ends. */
+/**
+ * Made with the first service of a process, and samples the event loop 100 times a second until the process ends. Each read starts its
+ * percentiles again: of several services in a process, only one should be scraped.
+ */
 let processMetrics: Registry | undefined;
 
 function metricsOfProcess(): Registry {

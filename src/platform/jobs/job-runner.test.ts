@@ -554,6 +554,15 @@ test('a poll asks one statement of all tables, and claims only where something i
   expect(sent).toContain('claim_due_task');
 });
 
+test('a poll claims what is due before it asks about clocks that were moved', async () => {
+  await addTask('due', clock.now());
+  await addTask("of another party's clock", laterBy(clock.now(), minute), 'Q');
+  // No such time exists.
+  await sql("insert into test_clock (party_id, offset_ms) values ('Q', $1)", [2n ** 62n]);
+  await poll(node());
+  expect(await sql('select task_id from task where done = 1')).toEqual([{ task_id: 'due' }]);
+});
+
 test('a poll claims jobs of a party whose clock was moved only when one is due on it', async () => {
   const jobs = node();
   await addTask('later', laterBy(clock.now(), 10 * minute));

@@ -3,7 +3,7 @@
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Logger } from '../log.ts';
 import { failingJobs, stuckJobs, type FailingJob, type StuckJob } from './failed-jobs.ts';
-import { dueIn } from './job-claims.ts';
+import { dueIn, earliestDueIn } from './job-claims.ts';
 import { leaseMs, openJobTable, type JobHandler, type JobTableDeps } from './job-table.ts';
 import { openLoop, type Loop } from './loop.ts';
 import { logFailure, watchDatabase } from './outages.ts';
@@ -24,8 +24,8 @@ export type JobRunner<Rows = object> = Pick<Loop, 'attend' | 'whenIdle' | 'isSto
   /** Polls for due jobs now instead of at the next interval. */
   wake(): void;
   /**
-   * Starts a job whose row this node wrote as claimed (`initialClaim`). If the table limits concurrency and no slot is free, the job
-   * becomes due for any node.
+   * Starts a job whose row this node wrote as claimed (`initialClaim`), or found due within a lease. If the table limits concurrency
+   * and no slot is free, the job becomes due for any node.
    */
   run<Table extends keyof Rows & string>(
     table: Table,
@@ -67,7 +67,8 @@ export function openJobRunner<Rows extends object>({
   const tables = Object.entries<JobHandler>(handlers).map(([name, handler]) =>
     openJobTable(name, handler, { ...options, loop }, () => requestPoll([name])),
   );
-  const due = dueIn(tables.map(({ name }) => name));
+  const names = tables.map(({ name }) => name);
+  const [due, dueOfParty] = [dueIn(names), earliestDueIn(names)];
   const tableOf = (kind: string) => tables.find(({ name }) => name === kind);
   const retryOne = async ({ sql }: (typeof tables)[number], key: readonly string[]) =>
     (await db.run(sql.retry, { key, now: clock.now() })).length > 0;
@@ -89,12 +90,18 @@ export function openJobRunner<Rows extends object>({
     const polled = tables.filter(({ name }) => requested.has(name));
     requested.clear();
     const now = clock.now();
-    // A party whose test clock runs ahead has jobs that are due on that clock alone.
-    for (const { party_id, offset_ms, ordinal } of await db.run(due, { now })) {
-      const table = tables[ordinal];
-      if (table === undefined || !polled.includes(table)) continue;
-      if (party_id === null) await table.startDue(now);
-      else if (!clocks.isMoving(party_id)) await table.startDue(laterBy(now, Number(offset_ms)), party_id);
+    const startDue = async (found: readonly { ordinal: number | null }[], at: Instant, partyId?: string) => {
+      for (const table of polled)
+        if (found.some(({ ordinal }) => ordinal !== null && tables[ordinal] === table))
+          await table.startDue(at, partyId);
+    };
+    const found = await db.run(due, { now });
+    await startDue(found, now);
+    // A party whose test clock runs ahead has jobs that are due on that clock alone. They hold up those of no other.
+    for (const { party_id, offset_ms } of found) {
+      if (party_id === null || clocks.isMoving(party_id)) continue;
+      const at = laterBy(now, Number(offset_ms));
+      await startDue(await db.run(dueOfParty, { party_id, before: at }), at, party_id);
     }
     seen.answered();
   }

@@ -115,7 +115,7 @@ export function openJobTable(name: string, handler: JobHandler, deps: JobTableDe
         if (rows.length < limit) return;
       }
     },
-    /** The row is claimed already. Without a slot for it the job becomes due now, for the next free slot of any node. */
+    /** The row is claimed already, or due within a lease. Without a slot for it the job becomes due now, for the next free slot of any node. */
     start(key: readonly string[], now: Instant, stepOfRow: JobHandler['step']): Promise<void> {
       const leased_until = laterBy(now, leaseMs);
       const isFree = maxConcurrency === undefined || (slots.free() > 0 && slots.full().length === 0);

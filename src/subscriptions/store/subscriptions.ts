@@ -47,8 +47,10 @@ export type StoredSubscription = {
   readonly version: number;
   /** The time of the latest event. */
   readonly changedAt: Instant;
-  /** Until when the job that has read the row has claimed it, if it has not written it since. */
+  /** Of the run of the job that has read the row. */
   readonly leasedUntil?: Instant;
+  /** This run has written it since, with the time of the next look. */
+  readonly isWritten?: true;
 };
 
 export const columns = {
@@ -246,8 +248,8 @@ const wake = writeStatement({
   name: 'wake_subscription',
   leavesOut: 'held',
   change: { subscription_id: 'text', at: 'timestamptz', leased_until: 'timestamptz' },
-  row: { is_claimed: 'bool' },
-  text: 'select asker, is_claimed from wake_subscriptions(:changes)',
+  row: { may_run: 'bool' },
+  text: 'select asker, is_claimed as may_run from wake_subscriptions(:changes)',
 });
 
 /** Its conditions are those of the two indexes. */
@@ -346,7 +348,10 @@ export async function storeFacts(
         : [],
     ),
   });
-  return row && { subscription: after, version: row.version, changedAt: now };
+  if (!row) return undefined;
+  const { leasedUntil } = before;
+  const written = { subscription: after, version: row.version, changedAt: now, isWritten: true } as const;
+  return { ...written, ...defined({ leasedUntil }) };
 }
 
 /** Of the period that the invoice of a change pays. */
@@ -521,11 +526,11 @@ export async function restSubscription(
   await db.run(rest, { subscription_id: id, version, leased_until: leasedUntil, wake_at: wakeAt ?? null });
 }
 
-/** Whether its job can run at once. Within a lease it is due in any case, as `initialClaim` says. */
-export async function claimToWake(db: Database, subscriptionId: string, at: Instant): Promise<boolean> {
+/** Whether its job may run at once. Its row is then claimed, or due within a lease as it stands. */
+export async function wakeToRun(db: Database, subscriptionId: string, at: Instant): Promise<boolean> {
   const leased_until = initialClaim(at).wake_at;
   const [row] = await db.run(wake, { subscription_id: subscriptionId, at, leased_until });
-  return row?.is_claimed ?? false;
+  return row?.may_run ?? false;
 }
 
 export function fromRow(row: Values<typeof columns>): StoredSubscription {

@@ -1,7 +1,7 @@
 // Two nodes at one subscription, and a node that cannot write what it does.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laterBy } from '../../../src/clock.ts';
-import { claimToWake } from '../../../src/subscriptions/store/subscriptions.ts';
+import { wakeToRun } from '../../../src/subscriptions/store/subscriptions.ts';
 import { startNode, type Node } from '../../support/service/nodes.ts';
 import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
@@ -129,6 +129,29 @@ test('a node that dies as a payment ends leaves the subscription due within a mi
   expect(Date.parse(await nextTry())).toBeGreaterThan(Date.parse(before));
 });
 
+test('so does one whose job has first written how the last charge ended', async () => {
+  const { clock } = world.service;
+  const merchant = await world.createMerchant();
+  const { id } = (await subscriptions.create(merchant, await subscriptions.readyCustomer(merchant))).body;
+  await subscriptions.settle();
+  const node = await nodeThatRuns((run) => async (statement, parameters) => {
+    if (statement.name === 'wake_subscription') throw new Error('the node died');
+    return run(statement, parameters);
+  });
+  for (const periods of [2, 3]) {
+    clock.advance(32 * 24 * 3_600_000);
+    node.jobs.run('subscription', [id], clock.now());
+    await node.jobs.whenIdle();
+    expect(await subscriptions.periods(merchant, id)).toHaveLength(periods);
+  }
+  await node.stop();
+  const open = async () => (await subscriptions.get(merchant, id)).openPeriods;
+  expect(await open()).toHaveLength(1);
+  clock.advance(60_000);
+  await subscriptions.settle();
+  expect(await open()).toEqual([]);
+});
+
 test('a wake-up claims the row, unless it is due within a lease and held by no job', async () => {
   const { clock, database } = world.service;
   const { id } = await declinedSubscription();
@@ -138,11 +161,11 @@ test('a wake-up claims the row, unless it is due within a lease and held by no j
     await query(
       `update subscription set wake_at = ${wakeAt}, attempts = ${attempts} where subscription_id = '${id}'`,
     );
-    const isClaimed = await claimToWake(database, id, now);
+    const mayRun = await wakeToRun(database, id, now);
     const { rows } =
       await query(`select attempts, (extract(epoch from wake_at - '${now}') * 1000)::int as in_ms
       from subscription where subscription_id = '${id}'`);
-    return [isClaimed, rows[0].in_ms, rows[0].attempts];
+    return [mayRun, rows[0].in_ms, rows[0].attempts];
   };
   expect(await woken(30_000, 0)).toEqual([true, 30_000, 0]);
   expect(await woken(60_000, 0)).toEqual([true, 60_000, 0]);

@@ -1,6 +1,7 @@
 -- A charge that has begun leaves the lease of its subscription's job, so the end of its payment need not claim the row again.
 
--- A row without attempts is held by no job. A job that claims it later reads the end of the payment itself.
+-- A row without attempts is held by no job. A job that claims it later reads the end of the payment itself. Older nodes read
+-- `is_claimed`, which here also means that the job may run without a claim.
 create or replace function wake_subscriptions(changes json) returns table (asker int, is_claimed boolean) language plpgsql
 set enable_seqscan = off as $$
 #variable_conflict use_column
