@@ -50,6 +50,15 @@ function pausedPlan(others: Partial<Plan>): Plan {
   };
 }
 
+test('a failed refund of the end is found where its log lacks it or has it twice', () => {
+  const acts = [{ at: midnight - 5 * hour, does: 'cancelNow', refund: 'last', failsRefund: true }] as const;
+  const kept = keptOf(pausedPlan({ acts: [...acts] }));
+  expect(kept.refunds).toMatchObject([{ status: 'failed' }]);
+  expect(problemsOf(kept)).toEqual([]);
+  expect(problemsOf(without('end_refund_failed')(kept)).join()).toMatch(/of its end has failed, and by its/);
+  expect(problemsOf(twice('end_refund_failed')(kept)).join()).toMatch(/not started or failed before/);
+});
+
 /** At one at night. The hours of charges begin at six. */
 const resumedAtNight = (() => {
   const plan = pausedPlan({});
