@@ -111,12 +111,15 @@ function earliest(one: Waits, other: Waits): Waits {
 }
 
 /** It looks again while a payment delays that. */
-function waitsForChange({ changes: { pending } }: Life): Waits {
+function waitsForChange(life: Life): Waits {
+  const { pending } = life.changes;
   if (!pending) return undefined;
-  const { payment, isOver, invoiceId, payableUntil = '' } = pending;
-  return payment !== undefined && isOver !== true
-    ? { what: `charge ${payment} of its change is over`, at: 0 }
-    : { what: `change ${invoiceId} is dropped`, at: Date.parse(payableUntil) + dayMs };
+  const { payment, isOver, invoiceId, retryAt, payableUntil = '' } = pending;
+  if (payment !== undefined && isOver !== true)
+    return { what: `charge ${payment} of its change is over`, at: 0 };
+  const dropped = { what: `change ${invoiceId} is dropped`, at: Date.parse(payableUntil) + dayMs };
+  if (retryAt === undefined || life.phase !== 'running') return dropped;
+  return earliest(dropped, { what: `change ${invoiceId} is tried again`, at: afterLastMoney(life, retryAt) });
 }
 
 /** What it has to wake up for, and when at the latest. */
