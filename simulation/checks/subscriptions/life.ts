@@ -97,7 +97,8 @@ export class Life {
   #anchor: { readonly day: string; readonly number: number; readonly resumedAt?: string } | undefined;
   readonly changes = new Changes((problem) => this.problems.push(problem));
   readonly #payments = new Set<string>();
-  readonly #refunding = new Set<string>();
+  /** Refunds that the end has started, and that have not failed. */
+  readonly refunding = new Set<string>();
   readonly consented: ConsentedTry[] = [];
   /** Those that its periods and changes have asked for. */
   readonly invoices = new Set<string>();
@@ -251,10 +252,10 @@ export class Life {
     subscription_resumed: () => void (this.phase = 'running'),
     end_scheduled: (fact) => void (this.lastNumber = Number(fact['afterNumber'])),
     payer_reason_given: () => {},
-    end_refund_started: (fact) => void this.#refunding.add(refundIn(fact)),
+    end_refund_started: (fact) => void this.refunding.add(refundIn(fact)),
     end_refund_refused: () => {},
     end_refund_failed: (fact) => {
-      if (!this.#refunding.delete(refundIn(fact)))
+      if (!this.refunding.delete(refundIn(fact)))
         this.problems.push(`refund ${refundIn(fact)} failed, and it was not started or failed before`);
     },
     end_taken_back: () => void (this.lastNumber = Infinity),

@@ -1,6 +1,6 @@
 // Subscriptions by their logs: every period comes once, with the dates that were agreed, and is charged only while it may be.
 // Their rows say the same, and once nothing is due they sleep no longer than until the next period.
-import { groupedBy, type EventRow, type PeriodRow, type SubscriptionRow } from '../rows.ts';
+import { groupedBy, type EventRow, type PeriodRow, type RefundRow, type SubscriptionRow } from '../rows.ts';
 import type { Check, Problem } from '../check.ts';
 import { instantOf, Life } from './life.ts';
 
@@ -24,7 +24,7 @@ export const subscriptions: Check = {
         ...life.problems,
         ...differences(life, row, periods.get(row.subscription_id) ?? []),
         ...unexplained(life, consents),
-        ...(isSettled ? oversleeps(life, row) : []),
+        ...(isSettled ? [...oversleeps(life, row), ...unheard(life, books.refunds)] : []),
       ];
       return all.map((problem) => [`subscription ${row.subscription_id}`, problem]);
     });
@@ -83,6 +83,16 @@ function differences(
   ];
 }
 
+/** A refund of an end that has failed is a fact of its subscription: by its wake-ups, or by what the bank reports later. */
+function unheard({ refunding }: Life, refunds: readonly RefundRow[]): string[] {
+  if (refunding.size === 0) return [];
+  return refunds
+    .filter(({ status }) => status === 'failed')
+    .map(({ invoice_id, payment_id, refund_id }) => `${invoice_id}.${payment_id}.${refund_id}`)
+    .filter((id) => refunding.has(id))
+    .map((id) => `refund ${id} of its end has failed, and by its log it has not`);
+}
+
 /** Without faults, and with nothing due. */
 function oversleeps(life: Life, { wake_at: wakeAt, stuck_at: stuckAt }: SubscriptionRow): string[] {
   if (stuckAt !== null) return ['it waits for an operator'];
@@ -101,12 +111,15 @@ function earliest(one: Waits, other: Waits): Waits {
 }
 
 /** It looks again while a payment delays that. */
-function waitsForChange({ changes: { pending } }: Life): Waits {
+function waitsForChange(life: Life): Waits {
+  const { pending } = life.changes;
   if (!pending) return undefined;
-  const { payment, isOver, invoiceId, payableUntil = '' } = pending;
-  return payment !== undefined && isOver !== true
-    ? { what: `charge ${payment} of its change is over`, at: 0 }
-    : { what: `change ${invoiceId} is dropped`, at: Date.parse(payableUntil) + dayMs };
+  const { payment, isOver, invoiceId, retryAt, payableUntil = '' } = pending;
+  if (payment !== undefined && isOver !== true)
+    return { what: `charge ${payment} of its change is over`, at: 0 };
+  const dropped = { what: `change ${invoiceId} is dropped`, at: Date.parse(payableUntil) + dayMs };
+  if (retryAt === undefined || life.phase !== 'running') return dropped;
+  return earliest(dropped, { what: `change ${invoiceId} is tried again`, at: afterLastMoney(life, retryAt) });
 }
 
 /** What it has to wake up for, and when at the latest. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Fact } from '../../../simulation/checks/rows.ts';
 import { instantAt } from '../../../src/clock.ts';
-import { decideChange } from '../../../src/subscriptions/domain/changes/change.ts';
+import { decideChange, decideChangeChargeEnded } from '../../../src/subscriptions/domain/changes/change.ts';
 import { decideResumeShifted } from '../../../src/subscriptions/domain/changes/shift-anchor.ts';
 import { withChangeConsented } from '../../../src/subscriptions/domain/dunning/try-again.ts';
 import { dayOf, hour, startOf } from '../calendar.ts';
@@ -49,6 +49,32 @@ function pausedPlan(others: Partial<Plan>): Plan {
     ...others,
   };
 }
+
+test('a held charge of a change that sleeps until the change is dropped is found', () => {
+  const asked = midnight - 10 * 24 * hour;
+  const plan = pausedPlan({
+    acts: [{ at: asked, does: 'priceNow', price: 3_000, when: 'now', credit: 'unused', answer: 'atBank' }],
+    endsAt: asked,
+  });
+  const life = lifeOf(plan);
+  const { charging = '', payableUntil } = life.subscription.change ?? {};
+  const now = instantAt((asked + hour) / 1_000);
+  const ending = { outcome: 'unsent', isHeld: true } as const;
+  life.take(decideChangeChargeEnded(life.subscription, charging, ending, now), now);
+  const kept = keptOf({ ...plan, acts: [] }, life);
+  expect(problemsOf(kept)).toEqual([]);
+  const late = { ...kept, row: { ...kept.row, wake_at: payableUntil ?? null } };
+  expect(problemsOf(late).join()).toMatch(/it sleeps until .*, and change .* is tried again at/);
+});
+
+test('a failed refund of the end is found where its log lacks it or has it twice', () => {
+  const acts = [{ at: midnight - 5 * hour, does: 'cancelNow', refund: 'last', failsRefund: true }] as const;
+  const kept = keptOf(pausedPlan({ acts: [...acts] }));
+  expect(kept.refunds).toMatchObject([{ status: 'failed' }]);
+  expect(problemsOf(kept)).toEqual([]);
+  expect(problemsOf(without('end_refund_failed')(kept)).join()).toMatch(/of its end has failed, and by its/);
+  expect(problemsOf(twice('end_refund_failed')(kept)).join()).toMatch(/not started or failed before/);
+});
 
 /** At one at night. The hours of charges begin at six. */
 const resumedAtNight = (() => {

@@ -1,6 +1,6 @@
 // A life as the simulation's checks see it: its log, its row and the rows of its periods.
 import type { Seen } from '../../../simulation/checks/check.ts';
-import type { EventRow, Fact, SubscriptionRow } from '../../../simulation/checks/rows.ts';
+import type { EventRow, Fact, RefundRow, SubscriptionRow } from '../../../simulation/checks/rows.ts';
 import { subscriptions } from '../../../simulation/checks/subscriptions/subscriptions.ts';
 import { instantAt } from '../../../src/clock.ts';
 import { nextAction } from '../../../src/subscriptions/domain/subscription.ts';
@@ -12,6 +12,7 @@ export type Kept = {
   times: string[];
   row: SubscriptionRow;
   periods: Record<string, unknown>[];
+  refunds: Pick<RefundRow, 'invoice_id' | 'payment_id' | 'refund_id' | 'status'>[];
   /** When the payer agreed again. */
   consents: string[];
 };
@@ -26,6 +27,7 @@ function plain(value: unknown): unknown {
 export function keptOf(plan: Plan, life = lifeOf(plan)): Kept {
   const { log, subscription, rows } = life;
   const { phase, terms: _, ...state } = subscription;
+  const started = log.flatMap(({ facts }) => facts.filter((one) => one.type === 'end_refund_started'));
   const kept = {
     facts: log.map(({ facts }) => facts),
     times: log.map(({ at }) => at),
@@ -39,11 +41,17 @@ export function keptOf(plan: Plan, life = lifeOf(plan)): Kept {
     },
     consents: plan.acts.flatMap(({ does, at }) => (does === 'consent' ? instantAt(at / 1_000) : [])),
     periods: [...rows.values()].map(({ number, outcome }) => ({ subscription_id: 'S', number, outcome })),
+    refunds: started.map(({ invoiceId, paymentId, refundId }, place) => ({
+      invoice_id: invoiceId,
+      payment_id: paymentId,
+      refund_id: refundId,
+      status: life.failsRefund && place === 0 ? 'failed' : 'succeeded',
+    })),
   };
   return plain(kept) as Kept;
 }
 
-export function problemsOf({ facts, times, row, periods, consents }: Kept): string[] {
+export function problemsOf({ facts, times, row, periods, refunds, consents }: Kept): string[] {
   const given = consents.map((at): EventRow => {
     const numbers = { sequence: 1, transaction: 0, part: 0 };
     return {
@@ -59,6 +67,6 @@ export function problemsOf({ facts, times, row, periods, consents }: Kept): stri
     return { aggregate_id: 'S', aggregate: 'subscription', created_at: times[place]!, facts: of, ...numbers };
   });
   const events = [...given, ...own];
-  const seen = { books: { events, periods, subscriptions: [row] }, isSettled: true };
+  const seen = { books: { events, periods, refunds, subscriptions: [row] }, isSettled: true };
   return subscriptions.find(seen as unknown as Seen).map(([, problem]) => problem);
 }

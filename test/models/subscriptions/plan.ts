@@ -16,7 +16,7 @@ export type Answer =
 
 export type Act = { at: Micros } & (
   | { does: 'pause'; resumesAt?: Micros; forgives: boolean }
-  /** `failsRefund`: the bank declines the first of what it gives back, at once or after it had approved it. */
+  /** `failsRefund`: the bank declines the first of what it gives back. */
   | { does: 'cancelNow'; refund: 'none' | 'unused' | 'last'; failsRefund: boolean }
   | { does: 'resume' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
   /** Again. A change that waits for that is then captured. */
