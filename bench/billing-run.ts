@@ -154,6 +154,10 @@ async function charge(first: Contender): Promise<Run> {
   await serving;
   // Before their receipts are waited for: otherwise there are always new ones.
   const payersMs = await present.stop();
+  if (options.kill && !isKilled)
+    throw new Error(
+      'All were charged before PostgreSQL counted half of them, so no node was killed. Give a greater --due.',
+    );
   await receiptsWritten(processes, first.database);
   const seconds = (performance.now() - began) / 1_000;
   const bankMs = (processorMs(processes.bankPid) - bankBefore) / due;
