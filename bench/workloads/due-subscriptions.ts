@@ -83,8 +83,8 @@ export async function copySubscriptions(
 }
 
 /**
- * All of them at one moment. Before it the table is vacuumed, as one is whose rows were written a month ago: no part of the load is
- * measured. Returns the wait for that moment.
+ * All of them at one moment, whose wait it returns. Before it the table is vacuumed, as one is whose rows were written a month ago: no
+ * part of the load is measured.
  */
 export async function makeDue(
   processes: Processes,
