@@ -90,7 +90,8 @@ async function measure(): Promise<void> {
   await order({ kind: 'latency', curve: { shape: 'fixed', ms: bankLatencyMs } });
   console.error(`${warmUp} subscriptions to warm up …`);
   await copy(0, warmUp);
-  await makeDue(processes, node.database, warmUp);
+  const untilDue = await makeDue(processes, node.database, warmUp);
+  await untilDue();
   await untilCharged(node);
   console.error(`${due} subscriptions are copied …`);
   await copy(warmUp, warmUp + due);
@@ -134,12 +135,14 @@ type Run = {
 
 async function charge(first: Contender): Promise<Run> {
   let serving = Promise.resolve(first);
-  await makeDue(processes, first.database, due);
+  const untilDue = await makeDue(processes, first.database, due);
+  // Nothing is opened or read between that moment and the first charge: it would be in no count, and in no second.
   await processes.query('postgres', 'select pg_stat_statements_reset()');
   await processes.query(first.database, 'select pg_stat_reset()');
   const before = await spentSoFar(processes, first);
   const bankBefore = processorMs(processes.bankPid);
   const ownBefore = processorMs(process.pid);
+  await untilDue();
   const began = performance.now();
   const present = payersPresent(() => serving);
   let isKilled = false;
@@ -151,6 +154,10 @@ async function charge(first: Contender): Promise<Run> {
   await serving;
   // Before their receipts are waited for: otherwise there are always new ones.
   const payersMs = await present.stop();
+  if (options.kill && !isKilled)
+    throw new Error(
+      'All were charged before PostgreSQL counted half of them, so no node was killed. Give a greater --due.',
+    );
   await receiptsWritten(processes, first.database);
   const seconds = (performance.now() - began) / 1_000;
   const bankMs = (processorMs(processes.bankPid) - bankBefore) / due;

@@ -15,7 +15,7 @@ import {
   type Api,
   type Scenario,
 } from './workloads/scenarios.ts';
-import { searchRead, startReaders, stopReaders } from './harness/readers.ts';
+import { searchRead, startReader, stopReader } from './harness/readers.ts';
 import { measureRound, warmUp } from './harness/round.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
@@ -31,7 +31,7 @@ Results go to bench/results/.
   --seconds N       length of a turn
   --warm-up N       seconds before the first turn
   --bank-latency N  also measures charges with a bank that takes so many milliseconds; 0 by default
-  --readers         also measures in turns with and without what reads the log: the search reader, its sums, the counts of exchanges
+  --readers         also measures in turns with and without what reads the log: the search reader with its sums
   --profile FOLDER  where to write CPU profiles of the service
 Scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(', ')}.
 Example: npm run bench -- --only recurring --warm-up 60`,
@@ -147,16 +147,17 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
   };
 }
 
-/** The floor, and the service twice. Each turn begins when the readers have read all of the turn before. */
+/** The floor, and the service twice. What the reader copies of a turn is in that turn's rate, also what it copies after the last charge. */
 async function withAndWithoutReaders(works: ReadonlyMap<Contender, Work>): Promise<ReadersResult> {
   const { database } = service;
   const rates = { floor: [] as number[], running: [] as number[], stopped: [] as number[] };
   const turn = async (name: keyof typeof rates) => {
     const one = name === 'floor' ? floor : service;
-    if (name === 'stopped') await stopReaders(processes, database);
-    const finished = await measureRound(processes, one, works.get(one) as Work, { clients, ms: roundMs });
-    if (name === 'stopped') await startReaders(processes, database);
-    await searchRead(processes, database);
+    if (name === 'stopped') await stopReader(processes, database);
+    const work = works.get(one) as Work;
+    const allRead = () => (one === service ? searchRead(processes, database) : Promise.resolve());
+    const finished = await measureRound(processes, one, work, { clients, ms: roundMs }, allRead);
+    if (name === 'stopped') await startReader(processes, database);
     rates[name].push(finished.rate);
   };
   for (let round = 0; round < rounds; round++)

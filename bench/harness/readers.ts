@@ -1,28 +1,22 @@
-// Leaves out what follows the log in the background: the search reader with its sums, and the counts of exchanges. Neither is switched
-// off: their positions say that there is nothing to read.
+// Leaves out what follows the log in the background: the search reader with its sums. It is not switched off: its position says that
+// there is nothing to read.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Processes } from './processes.ts';
 
 /** Ahead of everything that a measurement writes. */
 const transactionsAhead = 1_000_000_000_000;
 
-/** A turn may last 50 seconds: then exchanges are counted again. */
-export async function stopReaders(processes: Processes, database: string): Promise<void> {
+export async function stopReader(processes: Processes, database: string): Promise<void> {
   await processes.query(
     database,
     `update search_position set seen =
        format('%1$s:%1$s:', pg_snapshot_xmax(pg_current_snapshot())::text::bigint + ${transactionsAhead})`,
   );
-  await processes.query(
-    database,
-    `update exchange_sum_position set counted_until = coalesce(counted_until, date_trunc('hour', now())), counted_at = now()`,
-  );
 }
 
-/** They leave out what was written meanwhile, which another turn would pay for. */
-export async function startReaders(processes: Processes, database: string): Promise<void> {
+/** It leaves out what was written meanwhile, which another turn would pay for. */
+export async function startReader(processes: Processes, database: string): Promise<void> {
   await processes.query(database, 'update search_position set seen = pg_current_snapshot()::text');
-  await processes.query(database, 'update exchange_sum_position set counted_at = null');
 }
 
 /** Resolves when all that is written is copied. */

@@ -6,16 +6,20 @@ import type { Contender, Processes } from './processes.ts';
 /** Longer than a lease, so a job that a node lost has run again. */
 const receiptsMostMs = 90_000;
 
-/** Waits for its receipts: written in the next round, they would count against the other contender. */
+/**
+ * Waits for its receipts, and for what else is written `afterwards`: in the next round it would count against the other contender.
+ */
 export async function measureRound(
   processes: Processes,
   { database }: Contender,
   work: Work,
   loop: { clients: number; ms: number },
+  afterwards: () => Promise<void> = async () => {},
 ): Promise<Measured> {
   const began = performance.now();
   const { latenciesMs } = await closedLoop(work, loop);
   await receiptsWritten(processes, database);
+  await afterwards();
   return { rate: latenciesMs.length / ((performance.now() - began) / 1_000), latenciesMs };
 }
 

@@ -83,10 +83,14 @@ export async function copySubscriptions(
 }
 
 /**
- * All of them at one moment, which is waited for. Until then the table is vacuumed, as one is whose rows were written a month ago: no
+ * All of them at one moment, whose wait it returns. Before it the table is vacuumed, as one is whose rows were written a month ago: no
  * part of the load is measured.
  */
-export async function makeDue(processes: Processes, database: string, many: number): Promise<void> {
+export async function makeDue(
+  processes: Processes,
+  database: string,
+  many: number,
+): Promise<() => Promise<void>> {
   const [row] = await processes.query(
     database,
     `with due as (select now() + interval '${5_000 + many / 2} ms' as at),
@@ -94,10 +98,12 @@ export async function makeDue(processes: Processes, database: string, many: numb
      select (extract(epoch from at) * 1000)::int8 as at from due`,
   );
   await processes.query(database, 'vacuum (analyze) subscription');
-  const leftMs = Number(row?.['at']) - Date.now();
-  if (leftMs < 0)
-    throw new Error('The subscriptions were due before all was ready: the machine is too busy.');
-  await sleep(leftMs);
+  return async () => {
+    const leftMs = Number(row?.['at']) - Date.now();
+    if (leftMs < 0)
+      throw new Error('The subscriptions were due before all was ready: the machine is too busy.');
+    await sleep(leftMs);
+  };
 }
 
 /** What is not begun, or at the bank, has a time to look at it again within the day. */

@@ -3833,9 +3833,7 @@ and ($3::text is null or $3::text = case
 when phase <> 'running' then phase
 when exists (select from json_array_elements(state->'open') as period where period->>'declineClass' is not null) then 'pastDue'
 when state->'latest'->>'kind' = 'trial' then 'trialing'
-else 'active' end)
-and (created_at, subscription_id) < (coalesce($4::timestamptz, 'infinity'), coalesce($5::text, ''))
-order by created_at desc, subscription_id desc limit $6::int4;
+else 'active' end) and (created_at, subscription_id) < (coalesce($4::timestamptz, 'infinity'), coalesce($5::text, '')) order by created_at desc, subscription_id desc limit $6::int4;
 
 -- list_parties
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
@@ -3872,15 +3870,18 @@ select subscription_id, party_id, shop_id, customer_id, version, phase, terms, s
 order by created_at desc, subscription_id desc limit 100;
 
 -- list_subscriptions_of_shop
-select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at from subscription
-where party_id = $1::text and shop_id = $2::text and ($3::bool is null or $3::bool = coalesce(strpos(state::text, '"parkedFor"') > 0 and (state->>'parkedFor') is not null, false))
-and ($4::text is null or $4::text = case
+select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at, ($1::text is null or $1::text = case
 when phase <> 'running' then phase
 when exists (select from json_array_elements(state->'open') as period where period->>'declineClass' is not null) then 'pastDue'
 when state->'latest'->>'kind' = 'trial' then 'trialing'
-else 'active' end)
-and (created_at, subscription_id) < (coalesce($5::timestamptz, 'infinity'), coalesce($6::text, ''))
-order by created_at desc, subscription_id desc limit $7::int4;
+else 'active' end) and ($2::bool is null or $2::bool = coalesce(strpos(state::text, '"parkedFor"') > 0 and (state->>'parkedFor') is not null, false)) as is_found, number = $3::int4 as is_last
+from (select subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, external_id, created_at, changed_at, row_number() over (order by created_at desc, subscription_id desc) as number from subscription
+where party_id = $4::text and shop_id = $5::text and (created_at, subscription_id) < (coalesce($6::timestamptz, 'infinity'), coalesce($7::text, '')) order by created_at desc, subscription_id desc limit $3::int4) as looked_at
+where number = $3::int4 or (($1::text is null or $1::text = case
+when phase <> 'running' then phase
+when exists (select from json_array_elements(state->'open') as period where period->>'declineClass' is not null) then 'pastDue'
+when state->'latest'->>'kind' = 'trial' then 'trialing'
+else 'active' end) and ($2::bool is null or $2::bool = coalesce(strpos(state::text, '"parkedFor"') > 0 and (state->>'parkedFor') is not null, false))) order by created_at desc, subscription_id desc limit $8::int4;
 
 -- list_terminals
 select shop_id, terminal_id, bank_id, merchant_id, descriptor, merchant_facts, priority, retired_at, paused_until,

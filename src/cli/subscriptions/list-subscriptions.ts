@@ -8,7 +8,9 @@ import {
 import {
   listParkedSubscriptions,
   listSubscriptions as readList,
+  type Listed,
 } from '../../subscriptions/store/subscription-lists.ts';
+import type { Instant } from '../../clock.ts';
 import type { Foundation } from '../../app/composition/foundation.ts';
 import { printTable, requireParty, requireShop, wholeNumber, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
@@ -54,12 +56,30 @@ async function read(
     throw new Error('A shop belongs to a merchant. Give --party too.');
   if (partyId !== undefined && shopId !== undefined) {
     await requireShop(database, partyId, shopId);
-    const first = { limit, before_at: null, before_id: null };
-    return readList(database, { partyId, shopId, status, isParked: parked, ...first });
+    return ofShop(database, { partyId, shopId, status, isParked: parked }, limit);
   }
   if (!parked) throw new Error('Give --party and --shop, or --parked.');
   if (partyId !== undefined) await requireParty(database, partyId);
   return listParkedSubscriptions(database, { partyId, status, limit });
+}
+
+/** Page by page, because a page looks at so many subscriptions only. */
+async function ofShop(
+  database: Foundation['database'],
+  asked: Pick<Parameters<typeof readList>[1], 'partyId' | 'shopId' | 'status' | 'isParked'>,
+  limit: number,
+): Promise<Listed[]> {
+  const found: Listed[] = [];
+  let from: { before_at: Instant | null; before_id: string | null } | undefined = {
+    before_at: null,
+    before_id: null,
+  };
+  while (from && found.length < limit) {
+    const { rows, stoppedAt } = await readList(database, { ...asked, ...from, limit: limit - found.length });
+    found.push(...rows);
+    from = stoppedAt && { before_at: stoppedAt.createdAt, before_id: stoppedAt.id };
+  }
+  return found;
 }
 
 function summaryOf(subscription: Subscription) {

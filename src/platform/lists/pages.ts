@@ -36,11 +36,25 @@ type Page = {
   readonly before_id: string | null;
 };
 
-export async function listed<R extends Row, Body>(
+type Answer<Body> = Outcome<{ result: Body[]; continuationToken?: string }, 'invalidContinuationToken'>;
+
+export function listed<R extends Row, Body>(
   query: Query,
   read: (page: Page) => Promise<readonly R[]>,
   body: (row: R) => Body,
-): Promise<Outcome<{ result: Body[]; continuationToken?: string }, 'invalidContinuationToken'>> {
+): Promise<Answer<Body>> {
+  return listedInParts(query, async (page) => ({ rows: await read(page) }), body);
+}
+
+/** Of a list that looks at so many rows at a time: `stoppedAt` is the last one, whether it is found or not. */
+export type Part<R extends Row> = { readonly rows: readonly R[]; readonly stoppedAt?: Row };
+
+/** A page may be short, or empty, and have a next one. */
+export async function listedInParts<R extends Row, Body>(
+  query: Query,
+  read: (page: Page) => Promise<Part<R>>,
+  body: (row: R) => Body,
+): Promise<Answer<Body>> {
   const page = pageOf(query);
   return page.ok ? accept(pageBody(query, await read(page.value), body)) : page;
 }
@@ -59,13 +73,13 @@ function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> {
 /** `rows` may have one row more than the page shows. */
 function pageBody<R extends Row, Body>(
   query: Query,
-  rows: readonly R[],
+  { rows, stoppedAt }: Part<R>,
   body: (row: R) => Body,
 ): { result: Body[]; continuationToken?: string } {
   const { limit = 1_000 } = query;
   const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const token = rows.length > limit && last ? tokenOf(query, last) : undefined;
+  const last = rows.length > limit ? shown.at(-1) : stoppedAt;
+  const token = last && tokenOf(query, last);
   return { result: shown.map(body), ...defined({ continuationToken: token }) };
 }
 

@@ -4,7 +4,7 @@ import type { Merchants } from '../../merchants/merchants.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { EntityID, externalIDToFind } from '../../platform/http/schemas.ts';
-import { listed, PageQuery, pageSchema } from '../../platform/lists/pages.ts';
+import { listedInParts, PageQuery, pageSchema } from '../../platform/lists/pages.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { upcoming } from '../domain/period-rows.ts';
 import { listSubscriptions as readList } from '../store/subscription-lists.ts';
@@ -69,6 +69,8 @@ export const listSubscriptions = endpoint({
   path: '/v2/processing/shops/{shopID}/subscriptions',
   tag: 'Subscriptions',
   summary: 'List the subscriptions of a shop, newest first',
+  description:
+    'With a filter a page may be short or empty. It is the last one if it has no `continuationToken`.',
   params: Type.Object({ shopID: EntityID }),
   query: Type.Object({
     ...PageQuery,
@@ -84,7 +86,7 @@ export const listSubscriptions = endpoint({
     if (!(await merchants.shop(partyId, shopId))) return refuse('shopNotFound');
     const { status, parked } = query;
     const of = { partyId, shopId, status, isParked: parked && parked === 'true' };
-    return listed(
+    return listedInParts(
       { ...query, ...params },
       (page) => readList(db, { ...of, ...page }),
       ({ subscription }) => subscriptionBody(subscription),

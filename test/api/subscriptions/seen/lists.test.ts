@@ -1,6 +1,11 @@
 // The subscriptions of a shop, page by page, for the merchant and for operators.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listOfShop, listParked } from '../../../../src/subscriptions/store/subscription-lists.ts';
+import {
+  listOfShop,
+  listParked,
+  listSubscriptions,
+} from '../../../../src/subscriptions/store/subscription-lists.ts';
+import type { Status } from '../../../../src/subscriptions/domain/subscription.ts';
 import { commandLine } from '../../../support/processes/command-line.ts';
 import type { Merchant } from '../../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../../support/worlds/customer-world.ts';
@@ -62,6 +67,12 @@ const found = async (query: string, by = merchant) => {
   return body.result.map(({ id }: { id: string }) => id);
 };
 
+const run = (...args: string[]) =>
+  commandLine(['subscriptions', 'list', ...args], {
+    DATABASE_URL: world.service.testDatabase.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+
 test('those of a shop are listed as each is, newest first, page by page', async () => {
   const placed = await Promise.all(
     Object.values(ids).map(async (id) => [(await subscriptions.get(merchant, id)).createdAt, id] as const),
@@ -105,11 +116,6 @@ test('parked ones are found, by an operator among all merchants', async () => {
   expect(await found('limit=9&parked=true')).toEqual([ids.active]);
   expect(await found('limit=9&parked=true&status=paused')).toEqual([]);
   expect(await found('limit=9&parked=false&status=active')).toEqual([]);
-  const run = (...args: string[]) =>
-    commandLine(['subscriptions', 'list', ...args], {
-      DATABASE_URL: world.service.testDatabase.url,
-      MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-    });
   const parked = await run('--parked', '--json');
   expect(JSON.parse(parked.output), parked.errors).toMatchObject([
     { id: ids.active, partyId: merchant.partyId, parkedFor: 'periodAhead' },
@@ -145,6 +151,84 @@ test('a token is of its query and its shop, and bad input is refused', async () 
   });
   // Of another merchant it shows only their own.
   expect((await list(`limit=1&${token}`, await world.createMerchant())).body).toEqual({ result: [] });
+});
+
+test('a page looks at so many, and the next one begins there', async () => {
+  const of = { partyId: merchant.partyId, shopId: 'TEST' };
+  const walk = async (
+    asked: { status?: Status; isParked?: boolean },
+    mostLookedAt: number,
+    limit: number,
+  ) => {
+    const walked: string[] = [];
+    let from: Parameters<typeof listSubscriptions>[1] | undefined = {
+      ...of,
+      ...asked,
+      mostLookedAt,
+      limit,
+      before_at: null,
+      before_id: null,
+    };
+    while (from) {
+      const { rows, stoppedAt } = await listSubscriptions(world.service.database, from);
+      expect(rows.length).toBeLessThanOrEqual(Math.min(mostLookedAt, limit));
+      walked.push(...rows.map(({ id }) => id));
+      const full = rows.length === limit ? rows.at(-1) : undefined;
+      const last = full ?? stoppedAt;
+      from = last && { ...from, before_at: last.createdAt, before_id: last.id };
+    }
+    return walked;
+  };
+  for (const asked of [{}, { status: 'ended' }, { status: 'unpaid' }, { isParked: false }] as const) {
+    const whole = await walk(asked, 1_000, 1_000);
+    expect(whole.length).toBeGreaterThan(0);
+    for (const [mostLookedAt, limit] of [
+      [1, 1],
+      [2, 1],
+      [2, 2],
+      [2, 3],
+      [3, 2],
+      [7, 9],
+    ] as const)
+      expect([asked, mostLookedAt, limit, await walk(asked, mostLookedAt, limit)]).toEqual([
+        asked,
+        mostLookedAt,
+        limit,
+        whole,
+      ]);
+  }
+});
+
+test('a status that one of thousands has is found after empty pages', async () => {
+  const large = await world.createMerchant();
+  const customerId = await subscriptions.readyCustomer(large);
+  const { id: active } = (await subscriptions.create(large, customerId)).body;
+  const { id: ended } = (await subscriptions.create(large, customerId)).body;
+  await subscriptions.settle();
+  await subscriptions.call(large, 'POST', `${subscriptionsUrl}/${ended}/cancel`, { when: 'now' });
+  await world.service.database.withClient(async (client) => {
+    await client.query(
+      `insert into subscription (subscription_id, party_id, shop_id, customer_id, version, phase, terms, state, created_at, changed_at)
+       select 'copy' || number, party_id, shop_id, customer_id, version, phase, terms, state, created_at - number * interval '1 second', changed_at
+       from subscription, generate_series(1, 10000) as number where subscription_id = $1`,
+      [active],
+    );
+    await client.query(
+      `update subscription set created_at = created_at - interval '1 day' where subscription_id = $1`,
+      [ended],
+    );
+  });
+  const pages: string[][] = [];
+  let next = '';
+  do {
+    const { status, body, text } = await list(`limit=9&status=ended${next}`, large);
+    expect(status, text).toBe(200);
+    pages.push(body.result.map(({ id }: { id: string }) => id));
+    next = body.continuationToken ? `&continuationToken=${body.continuationToken}` : '';
+  } while (next !== '');
+  expect(pages).toEqual([[], [], [ended]]);
+  const { output } = await run('--party', large.partyId, '--shop', 'TEST', '--status', 'ended', '--json');
+  expect(JSON.parse(output)).toMatchObject([{ id: ended, status: 'ended' }]);
 });
 
 test('a page is read from an index, and nothing is sorted', async () => {
