@@ -34,6 +34,7 @@ import {
   decideZone,
 } from './commands.ts';
 import { monthlyPolicy, type DunningPolicy } from './dunning/dunning.ts';
+import { decideNewCard } from './dunning/try-again.ts';
 import { upcoming } from './period-rows.ts';
 import {
   evolve,
@@ -184,23 +185,30 @@ describe('the start', () => {
   });
 
   const trial = scheduled({ trialDays: 14 });
-  const unusable = ['customerNotReady', 'recurrentCardExpired', 'recurrentStopped'] as const;
-  const finals = [
+  test.each([
     ['pause', 'paused'],
     ['end', 'ended'],
     ['unpaid', 'unpaid'],
-  ] as const;
-  test.each(
-    unusable.flatMap((code) => finals.map(([policyOfTrial, phase]) => ({ code, policyOfTrial, phase }))),
-  )(
-    'without a usable card at the end of the trial follows its own policy: $code, $policyOfTrial',
-    ({ code, policyOfTrial, phase }) => {
-      const of = { ...trial, trialWithoutCard: policyOfTrial };
-      const life = new Life(of, () => ({ outcome: 'refused', code })).until(at('2027-03-01T00:00'));
-      expect([life.subscription.phase, life.outcomes()]).toEqual([phase, ['1 paid', '2 unpaid']]);
+  ] as const)('without a card at the end of the trial follows its own policy: %s', (policyOfTrial, phase) => {
+    const noCard: Bank = () => ({ outcome: 'refused', code: 'customerNotReady' });
+    const life = new Life({ ...trial, trialWithoutCard: policyOfTrial }, noCard);
+    life.until(at('2027-03-01T00:00'));
+    expect([life.subscription.phase, life.outcomes()]).toEqual([phase, ['1 paid', '2 unpaid']]);
+  });
+
+  test.each(['recurrentCardExpired', 'recurrentStopped'] as const)(
+    'with a card that can no longer be charged at the end of the trial waits for another one: %s',
+    (code) => {
+      const bank: Bank = (charge) => (charge === 1 ? { outcome: 'refused', code } : captured);
+      const life = new Life({ ...trial, trialWithoutCard: 'end' }, bank).until(at('2027-02-20T00:00'));
+      expect([statusOf(life.subscription), life.outcomes()]).toEqual(['pastDue', ['1 paid', '2 open']]);
+      life.take(decideNewCard(life.subscription, 'another', life.now), at('2027-02-20T00:00'));
+      life.until(at('2027-02-21T00:00'));
+      expect([statusOf(life.subscription), life.outcomes()]).toEqual(['active', ['1 paid', '2 paid']]);
     },
   );
 
+  const unusable = ['customerNotReady', 'recurrentCardExpired', 'recurrentStopped'] as const;
   test.each(unusable)(
     'is over for the first charge: without a usable card, later ones are pastDue: %s',
     (code) => {
