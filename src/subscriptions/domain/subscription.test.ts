@@ -20,6 +20,7 @@ import {
   decideCancel,
   decideCharge,
   decideChargeMissed,
+  decideClose,
   decideConsentEnded,
   decideCreate,
   decideFirstPaymentCaptured,
@@ -34,6 +35,7 @@ import {
   decideZone,
 } from './commands.ts';
 import { monthlyPolicy, type DunningPolicy } from './dunning/dunning.ts';
+import { decideMove } from './dunning/policies.ts';
 import { decideNewCard } from './dunning/try-again.ts';
 import { upcoming } from './period-rows.ts';
 import {
@@ -543,6 +545,55 @@ describe('a failure', () => {
     const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 10, stack: true } });
     const life = new Life(stacked, failing(1)).until(at('2027-02-28T07:00'));
     expect([life.outcomes(), statusOf(life.subscription)]).toEqual([['1 unpaid', '2 paid'], 'active']);
+  });
+});
+
+describe('a stack that is moved to a policy without one, and is unpaid', () => {
+  const weekly = scheduled({ every: { count: 1, unit: 'W' } });
+  const stacked = { ...weekly, dunning: { ...policy, stack: true } };
+  const alone = { name: 'alone', policy: { ...policy, name: 'alone', windowDays: 5 } };
+  const [now, later] = [at('2027-02-10T00:00'), at('2027-03-01T00:00')];
+  const acts = {
+    payment: (life: Life, number: number) => decidePaid(life.subscription, number, 'payer', life.now),
+    forgiveness: (life: Life, number: number) => accepted(decideForgive(life.subscription, number, life.now)),
+    'payment elsewhere': (life: Life, number: number) =>
+      accepted(decideClose(life.subscription, { number, as: 'paidElsewhere' }, life.now)),
+  };
+
+  function moved(): Life {
+    const life = new Life(stacked, (charge) => (charge <= 3 ? declined() : captured));
+    life.until(at('2027-02-07T06:01'));
+    life.take(accepted(decideMove(life.subscription, alone, life.now)), life.now);
+    return life.until(at('2027-02-09T00:00'));
+  }
+
+  test.each([
+    ['payment', '2 paid'],
+    ['forgiveness', '2 forgiven'],
+    ['payment elsewhere', '2 paid'],
+  ] as const)('waits for its oldest period after the %s of a younger one', (by, row) => {
+    const life = moved();
+    expect([life.subscription.phase, life.outcomes()]).toEqual(['unpaid', ['1 unpaid', '2 open']]);
+    life.take(acts[by](life, 2), now);
+    life.until(later);
+    expect([life.subscription.phase, life.outcomes()]).toEqual(['unpaid', ['1 unpaid', row]]);
+    life.now = later;
+    life.take(acts[by](life, 1), later);
+    life.until(at('2027-03-07T07:00'));
+    expect([life.outcomes().slice(2), statusOf(life.subscription)]).toEqual([
+      ['3 skipped', '4 skipped', '5 skipped', '6 paid'],
+      'active',
+    ]);
+  });
+
+  test('keeps its pause until then', () => {
+    const life = moved();
+    const pause = { by: 'merchant', resumesAt: at('2027-06-01T00:00') } as const;
+    life.subscription = { ...life.subscription, pause };
+    life.take(acts.payment(life, 2), now);
+    expect([life.subscription.phase, life.subscription.pause]).toEqual(['unpaid', pause]);
+    life.take(acts.payment(life, 1), now);
+    expect([life.subscription.phase, life.subscription.pause]).toEqual(['paused', pause]);
   });
 });
 
