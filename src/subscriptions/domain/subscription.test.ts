@@ -1076,6 +1076,62 @@ describe('a period that is paid late', () => {
   });
 });
 
+describe('a renewal that waits for a day without another charge', () => {
+  const daily = scheduled({ every: { count: 1, unit: 'D' } });
+  const stack = { ...policy, stack: true };
+  const night = { from: '23:00', until: '23:01' };
+  const late = { ...daily.schedule, chargeAt: night };
+  const held: Bank = (charge) =>
+    charge === 3 ? { outcome: 'unsent', isHeld: true, retryAfter: at('2027-02-03T00:10') } : captured;
+
+  test.each<[string, SubscriptionTerms, Bank]>([
+    ['in its window', { ...daily, dunning: stack }, failing(3)],
+    [
+      'before its window',
+      { ...daily, dunning: { ...stack, at: { from: '03:00', until: '03:01' } } },
+      failing(3),
+    ],
+    ['after a hold', { ...daily, schedule: late, createdAt: at('2027-01-31T23:30'), dunning: stack }, held],
+  ])('is not missed, if it is of every day and the one before is paid a day late: %s', (_, of, bank) => {
+    const life = new Life(of, bank).until(at('2027-02-07T23:30'));
+    expect(life.outcomes()).toEqual(Array.from({ length: 8 }, (__, index) => `${index + 1} paid`));
+  });
+
+  test('is not missed when the payer pays a day late', () => {
+    const now = at('2027-02-03T05:00');
+    const life = new Life({ ...daily, dunning: stack }, failing(3)).until(now);
+    life.take(decidePaid(life.subscription, 3, 'payer', now), now);
+    expect(life.until(at('2027-02-05T07:00')).outcomes().slice(2)).toEqual([
+      '3 paid',
+      '4 paid',
+      '5 paid',
+      '6 paid',
+    ]);
+  });
+
+  test.each(['current', 'none', 'all'] as const)(
+    'waits one day at most while the merchant charges a missed period each day: %s',
+    (catchUp) => {
+      const weekly = scheduled({ every: { count: 1, unit: 'W' } });
+      const life = new Life({ ...weekly, dunning: { ...policy, windowDays: 5 } });
+      life.until(start).wakeAt(at('2027-06-20T12:00'));
+      life.subscription = { ...life.subscription, terms: { ...life.subscription.terms, catchUp } };
+      for (let count = 0; count < 19; count++) {
+        const now = laterBy(at('2027-06-21T00:30'), count * day);
+        life.until(now);
+        const { number } = life.subscription.missed[0]!;
+        life.take(accepted(decideChargeMissed(life.subscription, number, { invoiceId: `M${count}` })), now);
+        life.wakeAt(now);
+      }
+      const renewals = life.charges.filter(({ number }) => number > 21);
+      expect(renewals.map(({ number, at: time }) => `${number} ${time.slice(0, 16)}`)).toEqual([
+        '22 2027-06-28T06:00',
+        '23 2027-07-05T06:00',
+      ]);
+    },
+  );
+});
+
 describe('a change', () => {
   const noon = at('2027-02-14T12:00');
   const change = (life: Life, priceMinor: bigint, now: Instant) =>
