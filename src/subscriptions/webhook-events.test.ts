@@ -105,8 +105,11 @@ test.each(['funds', 'vague', 'issuer', 'technical', 'newCard'] as const)(
   },
 );
 
-test('a decline by a mistake is tried without an end', () => {
-  const failed = { type: 'charge_failed', number: 1, declineClass: 'configuration', nextTryAt: at } as const;
+test.each([
+  ['that is tried again', { nextTryAt: at }],
+  ['that is not tried again', {}],
+])('a decline by a mistake has no count of tries: %s', (_, more) => {
+  const failed = { type: 'charge_failed', number: 1, declineClass: 'configuration', ...more } as const;
   expect(eventsOf(openPeriod, failed)[1]).not.toHaveProperty('triesLeft');
 });
 

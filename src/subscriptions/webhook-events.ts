@@ -175,10 +175,11 @@ function triesLeftOf(
   after: Subscription,
   { number, nextTryAt: at, declineClass }: SubscriptionFact & { type: 'charge_failed' },
 ): number | undefined {
+  if (declineClass === 'configuration') return undefined;
   if (at === undefined) return 0;
   const { terms, open, schedule = terms.schedule } = after;
   const period = open.find((one) => one.number === number);
-  if (!period || declineClass === 'configuration') return undefined;
+  if (!period) return undefined;
   const failed = caseAfter(period, declineClass, at);
   const tried = { id: terms.id, zone: schedule.zone };
   return triesLeft(policyOfPeriod(after, period), { at, declineClass }, failed, tried);

@@ -164,6 +164,8 @@ function afterRefusal(
       return postponed(subscription, period, { why: code, retryAfter }, now);
     case 'recurrentParentStale':
     case 'recurrentAmountAboveConsent':
+    case 'recurrentStopped':
+    case 'recurrentCardExpired':
       return failing(classOfRefusal[code]);
     case 'recurrentConsentRevoked':
     case 'recurrentConsentExpired': {
@@ -179,8 +181,6 @@ function afterRefusal(
       if (phase === 'ended' || phase === 'unpaid') return failing('stopped');
       // No stop of a bank: its time is over.
       return [failed, ...finalAction(evolveAll(subscription, [failed], now), number, reasonToGiveUp(period))];
-    case 'recurrentStopped':
-    case 'recurrentCardExpired':
     case 'customerNotReady': {
       if (phase !== 'running' || !endsTrial(subscription)) return failing('newCard');
       const noCard: Failed = { ...failed, declineClass: 'newCard' };

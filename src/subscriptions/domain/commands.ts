@@ -219,13 +219,19 @@ export function decideTakenBack(
   return [...dropped, { type: 'payment_taken_back', period: lost, ...defined({ paidThrough }) }];
 }
 
-/** After these facts nothing is unpaid. What started meanwhile is not charged, and a pause continues. */
+/**
+ * If nothing is unpaid after these facts, what started meanwhile is not charged, and a pause continues. Of a former stack, an older
+ * period may still be.
+ */
 export function settled(subscription: Subscription, facts: Facts, now: Instant): Facts {
   const { phase, pause } = subscription;
   if (phase !== 'unpaid') return facts;
-  const after = [...facts, ...skipStarted(evolveAll(subscription, facts, now), now)];
-  const isOver = !pause || (pause.resumesAt !== undefined && pause.resumesAt <= now);
-  return isOver ? after : [...after, { type: 'subscription_paused', ...pause }];
+  const left = evolveAll(subscription, facts, now);
+  const paused: Facts = pause ? [{ type: 'subscription_paused', ...pause }] : [];
+  const unpaid = left.open.find(({ outcome }) => outcome === 'unpaid');
+  if (unpaid) return [...facts, ...paused, { type: 'subscription_unpaid', number: unpaid.number }];
+  const isOver = pause?.resumesAt !== undefined && pause.resumesAt <= now;
+  return [...facts, ...skipStarted(left, now), ...(isOver ? [] : paused)];
 }
 
 export function decidePause(

@@ -20,6 +20,7 @@ import {
   decideCancel,
   decideCharge,
   decideChargeMissed,
+  decideClose,
   decideConsentEnded,
   decideCreate,
   decideFirstPaymentCaptured,
@@ -34,6 +35,8 @@ import {
   decideZone,
 } from './commands.ts';
 import { monthlyPolicy, type DunningPolicy } from './dunning/dunning.ts';
+import { decideMove } from './dunning/policies.ts';
+import { decideNewCard } from './dunning/try-again.ts';
 import { upcoming } from './period-rows.ts';
 import {
   evolve,
@@ -184,23 +187,30 @@ describe('the start', () => {
   });
 
   const trial = scheduled({ trialDays: 14 });
-  const unusable = ['customerNotReady', 'recurrentCardExpired', 'recurrentStopped'] as const;
-  const finals = [
+  test.each([
     ['pause', 'paused'],
     ['end', 'ended'],
     ['unpaid', 'unpaid'],
-  ] as const;
-  test.each(
-    unusable.flatMap((code) => finals.map(([policyOfTrial, phase]) => ({ code, policyOfTrial, phase }))),
-  )(
-    'without a usable card at the end of the trial follows its own policy: $code, $policyOfTrial',
-    ({ code, policyOfTrial, phase }) => {
-      const of = { ...trial, trialWithoutCard: policyOfTrial };
-      const life = new Life(of, () => ({ outcome: 'refused', code })).until(at('2027-03-01T00:00'));
-      expect([life.subscription.phase, life.outcomes()]).toEqual([phase, ['1 paid', '2 unpaid']]);
+  ] as const)('without a card at the end of the trial follows its own policy: %s', (policyOfTrial, phase) => {
+    const noCard: Bank = () => ({ outcome: 'refused', code: 'customerNotReady' });
+    const life = new Life({ ...trial, trialWithoutCard: policyOfTrial }, noCard);
+    life.until(at('2027-03-01T00:00'));
+    expect([life.subscription.phase, life.outcomes()]).toEqual([phase, ['1 paid', '2 unpaid']]);
+  });
+
+  test.each(['recurrentCardExpired', 'recurrentStopped'] as const)(
+    'with a card that can no longer be charged at the end of the trial waits for another one: %s',
+    (code) => {
+      const bank: Bank = (charge) => (charge === 1 ? { outcome: 'refused', code } : captured);
+      const life = new Life({ ...trial, trialWithoutCard: 'end' }, bank).until(at('2027-02-20T00:00'));
+      expect([statusOf(life.subscription), life.outcomes()]).toEqual(['pastDue', ['1 paid', '2 open']]);
+      life.take(decideNewCard(life.subscription, 'another', life.now), at('2027-02-20T00:00'));
+      life.until(at('2027-02-21T00:00'));
+      expect([statusOf(life.subscription), life.outcomes()]).toEqual(['active', ['1 paid', '2 paid']]);
     },
   );
 
+  const unusable = ['customerNotReady', 'recurrentCardExpired', 'recurrentStopped'] as const;
   test.each(unusable)(
     'is over for the first charge: without a usable card, later ones are pastDue: %s',
     (code) => {
@@ -535,6 +545,55 @@ describe('a failure', () => {
     const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 10, stack: true } });
     const life = new Life(stacked, failing(1)).until(at('2027-02-28T07:00'));
     expect([life.outcomes(), statusOf(life.subscription)]).toEqual([['1 unpaid', '2 paid'], 'active']);
+  });
+});
+
+describe('a stack that is moved to a policy without one, and is unpaid', () => {
+  const weekly = scheduled({ every: { count: 1, unit: 'W' } });
+  const stacked = { ...weekly, dunning: { ...policy, stack: true } };
+  const alone = { name: 'alone', policy: { ...policy, name: 'alone', windowDays: 5 } };
+  const [now, later] = [at('2027-02-10T00:00'), at('2027-03-01T00:00')];
+  const acts = {
+    payment: (life: Life, number: number) => decidePaid(life.subscription, number, 'payer', life.now),
+    forgiveness: (life: Life, number: number) => accepted(decideForgive(life.subscription, number, life.now)),
+    'payment elsewhere': (life: Life, number: number) =>
+      accepted(decideClose(life.subscription, { number, as: 'paidElsewhere' }, life.now)),
+  };
+
+  function moved(): Life {
+    const life = new Life(stacked, (charge) => (charge <= 3 ? declined() : captured));
+    life.until(at('2027-02-07T06:01'));
+    life.take(accepted(decideMove(life.subscription, alone, life.now)), life.now);
+    return life.until(at('2027-02-09T00:00'));
+  }
+
+  test.each([
+    ['payment', '2 paid'],
+    ['forgiveness', '2 forgiven'],
+    ['payment elsewhere', '2 paid'],
+  ] as const)('waits for its oldest period after the %s of a younger one', (by, row) => {
+    const life = moved();
+    expect([life.subscription.phase, life.outcomes()]).toEqual(['unpaid', ['1 unpaid', '2 open']]);
+    life.take(acts[by](life, 2), now);
+    life.until(later);
+    expect([life.subscription.phase, life.outcomes()]).toEqual(['unpaid', ['1 unpaid', row]]);
+    life.now = later;
+    life.take(acts[by](life, 1), later);
+    life.until(at('2027-03-07T07:00'));
+    expect([life.outcomes().slice(2), statusOf(life.subscription)]).toEqual([
+      ['3 skipped', '4 skipped', '5 skipped', '6 paid'],
+      'active',
+    ]);
+  });
+
+  test('keeps its pause until then', () => {
+    const life = moved();
+    const pause = { by: 'merchant', resumesAt: at('2027-06-01T00:00') } as const;
+    life.subscription = { ...life.subscription, pause };
+    life.take(acts.payment(life, 2), now);
+    expect([life.subscription.phase, life.subscription.pause]).toEqual(['unpaid', pause]);
+    life.take(acts.payment(life, 1), now);
+    expect([life.subscription.phase, life.subscription.pause]).toEqual(['paused', pause]);
   });
 });
 
@@ -1015,6 +1074,62 @@ describe('a period that is paid late', () => {
     life.until(at('2027-02-07T00:00'));
     expect(datesOf(life)).toEqual(['2027-01-31T12:00', '2027-02-05T06:00']);
   });
+});
+
+describe('a renewal that waits for a day without another charge', () => {
+  const daily = scheduled({ every: { count: 1, unit: 'D' } });
+  const stack = { ...policy, stack: true };
+  const night = { from: '23:00', until: '23:01' };
+  const late = { ...daily.schedule, chargeAt: night };
+  const held: Bank = (charge) =>
+    charge === 3 ? { outcome: 'unsent', isHeld: true, retryAfter: at('2027-02-03T00:10') } : captured;
+
+  test.each<[string, SubscriptionTerms, Bank]>([
+    ['in its window', { ...daily, dunning: stack }, failing(3)],
+    [
+      'before its window',
+      { ...daily, dunning: { ...stack, at: { from: '03:00', until: '03:01' } } },
+      failing(3),
+    ],
+    ['after a hold', { ...daily, schedule: late, createdAt: at('2027-01-31T23:30'), dunning: stack }, held],
+  ])('is not missed, if it is of every day and the one before is paid a day late: %s', (_, of, bank) => {
+    const life = new Life(of, bank).until(at('2027-02-07T23:30'));
+    expect(life.outcomes()).toEqual(Array.from({ length: 8 }, (__, index) => `${index + 1} paid`));
+  });
+
+  test('is not missed when the payer pays a day late', () => {
+    const now = at('2027-02-03T05:00');
+    const life = new Life({ ...daily, dunning: stack }, failing(3)).until(now);
+    life.take(decidePaid(life.subscription, 3, 'payer', now), now);
+    expect(life.until(at('2027-02-05T07:00')).outcomes().slice(2)).toEqual([
+      '3 paid',
+      '4 paid',
+      '5 paid',
+      '6 paid',
+    ]);
+  });
+
+  test.each(['current', 'none', 'all'] as const)(
+    'waits one day at most while the merchant charges a missed period each day: %s',
+    (catchUp) => {
+      const weekly = scheduled({ every: { count: 1, unit: 'W' } });
+      const life = new Life({ ...weekly, dunning: { ...policy, windowDays: 5 } });
+      life.until(start).wakeAt(at('2027-06-20T12:00'));
+      life.subscription = { ...life.subscription, terms: { ...life.subscription.terms, catchUp } };
+      for (let count = 0; count < 19; count++) {
+        const now = laterBy(at('2027-06-21T00:30'), count * day);
+        life.until(now);
+        const { number } = life.subscription.missed[0]!;
+        life.take(accepted(decideChargeMissed(life.subscription, number, { invoiceId: `M${count}` })), now);
+        life.wakeAt(now);
+      }
+      const renewals = life.charges.filter(({ number }) => number > 21);
+      expect(renewals.map(({ number, at: time }) => `${number} ${time.slice(0, 16)}`)).toEqual([
+        '22 2027-06-28T06:00',
+        '23 2027-07-05T06:00',
+      ]);
+    },
+  );
 });
 
 describe('a change', () => {

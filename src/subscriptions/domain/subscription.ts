@@ -1,6 +1,6 @@
 // A subscription: what it is, what can happen to it, and what it waits for. Its periods are rows that are written once each, and one
 // wake-up time says when the next thing is due.
-import { laterBy, latest as later, type Instant } from '../../clock.ts';
+import { earliest, laterBy, latest as later, type Instant } from '../../clock.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import { defined } from '../../defined.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
@@ -580,8 +580,26 @@ function periodActionOf(subscription: Subscription): Action | undefined {
   }
   if (phase !== 'running' || (isBlocked && !policyOf(subscription).stack)) return undefined;
   // A period that joins a stack is not charged yet.
-  const at = isBlocked && terms.catchUp !== 'all' ? next.dueAt : afterToday(subscription, next.dueAt);
+  const at = isBlocked && terms.catchUp !== 'all' ? next.dueAt : renewalAt(subscription, next);
   return { does: 'createPeriod', at };
+}
+
+/** It waits for the day after another charge, but for one day only if a merchant charges missed periods day after day. */
+function renewalAt(subscription: Subscription, next: NextPeriod): Instant {
+  const { charges, latest, terms } = subscription;
+  const { dueAt } = next;
+  const planned = charges.filter(({ number, isWished }) => !isWished || number === latest?.number);
+  const waits = earliest(afterToday(subscription, dueAt), dayAfter(subscription, dueAt));
+  const at = later(afterToday({ ...subscription, charges: planned }, dueAt), waits);
+  return at > dueAt && terms.catchUp !== 'all' && isOvertaken(subscription, next, at) ? dueAt : at;
+}
+
+/** A later period falls due while it waits, and would be charged in its place. */
+function isOvertaken(subscription: Subscription, next: NextPeriod, until: Instant): boolean {
+  const from = later(next.dueAt, lastCollection(subscription)?.at ?? next.dueAt);
+  let following = nextPeriod(subscription, next);
+  while (following && following.dueAt <= from) following = nextPeriod(subscription, following);
+  return following !== undefined && following.dueAt <= until;
 }
 
 /** The payer's own payment counts as a charge: on that day their money has already gone for one period. */
@@ -592,11 +610,14 @@ function lastCollection({ charges, paidByPayer }: Subscription): Collection | un
 
 /** Not on the local day of the last one: payers never pay for several periods at once. */
 function afterToday(subscription: Subscription, at: Instant): Instant {
-  const { schedule, terms } = subscription;
   const last = lastCollection(subscription);
-  if (!last || !schedule) return at;
+  return last ? later(at, dayAfter(subscription, last.at)) : at;
+}
+
+function dayAfter({ schedule, terms }: Subscription, at: Instant): Instant {
+  if (!schedule) return at;
   const { zone, chargeAt } = schedule;
-  return later(at, momentOnDay(chargeAt, terms.id, localDayOf(last.at, zone) + 1, zone));
+  return momentOnDay(chargeAt, terms.id, localDayOf(at, zone) + 1, zone);
 }
 
 export function evolveAll(

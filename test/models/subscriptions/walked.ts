@@ -239,7 +239,7 @@ class Walk {
       const due = this.dueAt(next);
       // On a day on which money was wanted, a period may join a stack, but is not asked for.
       const joins = isWaiting && this.plan.catchUp !== 'all';
-      const at = joins ? due : this.afterTheDayOf(this.lastMoney(), due);
+      const at = joins ? due : this.renewsAt(next, due);
       found.push({ at, run: (now) => this.createDue(now) });
     }
     const { change } = this;
@@ -262,6 +262,26 @@ class Walk {
     const before = this.lastMoney();
     const mayJoin = before?.number === row.number || (isWished === true && !this.plan.stack);
     return mayJoin ? tryAt : this.afterTheDayOf(before, tryAt);
+  }
+
+  /** Missed periods that are asked for move it to the next day at most. One that would be missed while it waits does not wait. */
+  renewsAt(next: Span, due: Micros): Micros {
+    const newest = this.rows.at(-1)?.number;
+    const isExtra = (one: Walk['reached'][number]) => one.isWished && one.number !== newest;
+    const plain = [this.paidByPayer, this.reached.filter((one) => !isExtra(one)).at(-1)];
+    const extra = this.afterTheDayOf(this.reached.slice(-2).findLast(isExtra), due);
+    const waits = [
+      ...plain.map((one) => this.afterTheDayOf(one, due)),
+      Math.min(extra, this.afterTheDayOf({ at: due }, due)),
+    ];
+    const at = Math.max(...waits);
+    const from = Math.max(due, this.lastMoney()?.at ?? due);
+    const later = this.spans.filter(
+      ({ number }) => number > next.number && number <= (this.lastNumber ?? Infinity),
+    );
+    const dues = later.map((span) => this.momentOn(span.from));
+    const isLost = this.plan.catchUp !== 'all' && at > due && dues.some((time) => time > from && time <= at);
+    return isLost ? due : at;
   }
 
   afterTheDayOf(before: { at: Micros } | undefined, at: Micros): Micros {
