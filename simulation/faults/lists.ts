@@ -15,7 +15,7 @@ export const faultsOfLists: Faults = {
     does: 'A search of payments finds those of another merchant in a shop of the same ID.',
     edits: [
       {
-        within: 'pageOfPayments',
+        within: 'pageByPaymentKey',
         replace: 'where party_id = :party_id and shop_id',
         by: 'where (party_id = :party_id or true) and shop_id',
       },
