@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { filesEndingIn } from './mentions.ts';
 
 /** Functions of src with too many lines to read at a glance. The number only goes down: lower it when you shorten one. */
-const longFunctions = 25;
+const longFunctions = 22;
 const linesMost = 50;
 
 /** Files directly in a folder; its subfolders do not count. */

@@ -5,10 +5,11 @@ import { randomText } from '../../ids.ts';
 import { openPace, type Limits } from '../adapters/http/flow/pace.ts';
 import { openLink, type Exchange } from '../adapters/http/link.ts';
 import { parseMessage } from '../adapters/http/responses.ts';
-import type { AuthoriseMessage, BookEntry, OperationKind, PayoutMessage } from '../adapters/http/messages.ts';
+import type { BookEntry, OperationKind } from '../adapters/http/messages.ts';
 import { abilitiesOfVersion1, type Abilities } from '../domain/abilities.ts';
 import { abilitiesOf } from '../adapters/http/read-capabilities.ts';
 import { protocolVersion, sign, signatureHeader, versionHeader } from '../adapters/http/signature.ts';
+import { messagesFor } from './messages.ts';
 
 export type ProbeOptions = {
   readonly url: string;
@@ -45,16 +46,17 @@ export type Probe = ReturnType<typeof openProbe>;
 const connectMs = 5_000;
 const answerMs = 30_000;
 const maxPage = 100;
+const nothing: Answer = { status: 0, body: {} };
 
 export class CheckFailed extends Error {}
 
 export function openProbe(options: ProbeOptions) {
-  const { secret, currency, cards } = options;
+  const { cards } = options;
   const url = new URL(options.url);
   const base = url.pathname.replace(/\/$/, '');
-  const link = openLink(url.origin, connectMs);
+  const { send, stop } = openSender(url.origin, options.secret);
   const run = randomText(8);
-  const promised = new Map<string, ObservedOperation>();
+  const { promised, remember, expectNoEntry } = openOutcomes();
   let ids = 0;
   let declared: Abilities | undefined;
   const pace = openPace({
@@ -63,39 +65,7 @@ export function openProbe(options: ProbeOptions) {
     longestWaitMs: Infinity,
   });
 
-  async function send(
-    method: 'GET' | 'PUT' | 'POST',
-    target: string,
-    body: string,
-    wrong: Tampering = {},
-  ): Promise<Answer> {
-    const nowSeconds = Math.floor(epochMsOf(systemClock.now()) / 1000) - (wrong.secondsLate ?? 0);
-    const signed = {
-      method,
-      target: wrong.signedTarget ?? target,
-      body: Buffer.from(wrong.signedBody ?? body),
-    };
-    const exchange = await link.ask({
-      method,
-      target,
-      headers: {
-        [versionHeader]: wrong.version ?? protocolVersion,
-        ...(wrong.unsigned ? {} : { [signatureHeader]: sign(wrong.secret ?? secret, signed, nowSeconds) }),
-        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(method === 'GET' ? {} : { body: Buffer.from(body) }),
-      answerMs,
-    });
-    return answerOf(exchange);
-  }
-
   const targetOf = (id: string) => `${base}/operations/${id}`;
-
-  async function page(after: number, limit: number): Promise<BookEntry[]> {
-    const { status, body } = await send('GET', `${base}/book?after=${after}&limit=${limit}`, '');
-    expect(status === 200 && Array.isArray(body['entries']), `GET /book has status ${status}, or no entries`);
-    return body['entries'] as BookEntry[];
-  }
 
   return {
     cards,
@@ -104,41 +74,97 @@ export function openProbe(options: ProbeOptions) {
     newId: () => `conformance-${run}-${(ids += 1)}`,
     send,
     targetOf,
-    page,
     limits: (): Limits => declared ?? {},
-    stop: () => link.stop(),
+    stop,
 
     async put(id: string, message: object, wrong?: Tampering): Promise<Answer> {
       const leave = await pace.enter({ rank: 'begins' });
       if ('againInMs' in leave) throw new CheckFailed('the checks have been stopped');
       const answer = await send('PUT', targetOf(id), JSON.stringify(message), wrong).finally(leave);
-      const { outcome } = answer.body;
-      if (answer.status === 200 && typeof outcome === 'string' && 'kind' in message) {
-        const { kind } = message as { kind: OperationKind };
-        promised.set(id, { kind, outcome, movesMoney: outcome === 'approved' });
-      }
+      remember(id, message, answer);
       return answer;
     },
     get: (id: string, wrong?: Tampering) => send('GET', targetOf(id), '', wrong),
 
     /** Of a bank that says nothing, those of the first version. */
     async abilities(): Promise<{ readonly abilities: Abilities; readonly isDeclared: boolean }> {
-      const { status, body } = await send('GET', `${base}/abilities`, '').catch(() => ({
-        status: 0,
-        body: {},
-      }));
+      const { status, body } = await send('GET', `${base}/abilities`, '').catch(() => nothing);
       declared = status === 200 ? abilitiesOf(body) : undefined;
       return { abilities: declared ?? abilitiesOfVersion1, isDeclared: status === 200 };
     },
     giveBack: (id: string, returned: object, wrong?: Tampering) =>
       send('POST', `${targetOf(id)}/return`, JSON.stringify(returned), wrong),
+    expectNoEntry,
+    ...reportOf(base, send),
+    ...messagesFor(options),
+  };
+}
+
+function openOutcomes() {
+  const promised = new Map<string, ObservedOperation>();
+  return {
+    promised,
+
+    remember(id: string, message: object, { status, body: { outcome } }: Answer): void {
+      if (status !== 200 || typeof outcome !== 'string' || !('kind' in message)) return;
+      const { kind } = message as { kind: OperationKind };
+      promised.set(id, { kind, outcome, movesMoney: outcome === 'approved' });
+    },
 
     /** For an approved operation that moves no money, such as the reversal of a declined one. */
     expectNoEntry(id: string): void {
       const known = promised.get(id);
       if (known) promised.set(id, { ...known, movesMoney: false });
     },
+  };
+}
 
+type Send = (
+  method: 'GET' | 'PUT' | 'POST',
+  target: string,
+  body: string,
+  wrong?: Tampering,
+) => Promise<Answer>;
+
+function openSender(
+  origin: string,
+  secret: string,
+): { readonly send: Send; readonly stop: () => Promise<void> } {
+  const link = openLink(origin, connectMs);
+  return {
+    stop: () => link.stop(),
+    async send(method, target, body, wrong = {}) {
+      const nowSeconds = Math.floor(epochMsOf(systemClock.now()) / 1000) - (wrong.secondsLate ?? 0);
+      const signed = {
+        method,
+        target: wrong.signedTarget ?? target,
+        body: Buffer.from(wrong.signedBody ?? body),
+      };
+      const exchange = await link.ask({
+        method,
+        target,
+        headers: {
+          [versionHeader]: wrong.version ?? protocolVersion,
+          ...(wrong.unsigned ? {} : { [signatureHeader]: sign(wrong.secret ?? secret, signed, nowSeconds) }),
+          ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(method === 'GET' ? {} : { body: Buffer.from(body) }),
+        answerMs,
+      });
+      return answerOf(exchange);
+    },
+  };
+}
+
+function reportOf(base: string, send: Send) {
+  async function page(after: number, limit: number): Promise<BookEntry[]> {
+    const { status, body } = await send('GET', `${base}/book?after=${after}&limit=${limit}`, '');
+    expect(status === 200 && Array.isArray(body['entries']), `GET /book has status ${status}, or no entries`);
+    return body['entries'] as BookEntry[];
+  }
+
+  return {
+    page,
     /** Reads the whole transaction report. */
     async book(): Promise<BookEntry[]> {
       const all: BookEntry[] = [];
@@ -153,46 +179,8 @@ export function openProbe(options: ProbeOptions) {
         );
       }
     },
-
-    authorise(changes: Partial<AuthoriseMessage> = {}, number = cards.approved): AuthoriseMessage {
-      return {
-        kind: 'authorise',
-        merchant,
-        amount: 6_000,
-        currency,
-        capture: true,
-        card: { number, expiry: '2049-12', holder: 'CONFORMANCE CHECK', securityCode: '123' },
-        initiation: { by: 'payer', storesCard: false },
-        authentication: 'preferred',
-        returnUrl: 'https://merchant.example/return',
-        payer: { ip: '192.0.2.1', email: 'payer@example.com' },
-        ...changes,
-      };
-    },
-    followUp(kind: 'capture' | 'refund', originalOperationId: string, amount: number) {
-      return { kind, merchant, originalOperationId, amount, currency };
-    },
-    reverse: (originalOperationId: string) => ({ kind: 'reverse', merchant, originalOperationId }),
-    release: (originalOperationId: string, amount: number) => ({
-      kind: 'reverse',
-      merchant,
-      originalOperationId,
-      amount,
-      currency,
-    }),
-    payout: (amount: number, more: Partial<PayoutMessage> = {}): PayoutMessage => ({
-      kind: 'payout',
-      merchant,
-      amount,
-      currency,
-      card: { number: cards.approved },
-      ...more,
-    }),
-    verify: () => ({ kind: 'verify', merchant, currency, card: { number: cards.approved } }),
   };
 }
-
-const merchant = { id: 'CONFORMANCE', terminal: 'CHECK0001', descriptor: 'CONFORMANCE CHECK' };
 
 export function expect(isKept: boolean, problem: string): asserts isKept {
   if (!isKept) throw new CheckFailed(problem);

@@ -4,8 +4,14 @@ import type { Clock } from '../../../clock.ts';
 import type { Journal } from '../journal.ts';
 import type { Speaks } from './answer.ts';
 import { applyFact } from './apply-fact.ts';
-import { emptyBook, type BankState, type BookedOperation, type Fact } from './state.ts';
-import type { Operation, OperationOutcome } from './state.ts';
+import {
+  emptyBook,
+  type BankState,
+  type BookedOperation,
+  type Fact,
+  type Operation,
+  type OperationOutcome,
+} from './state.ts';
 
 export type KeptBook = {
   readonly book: BankState;
@@ -32,24 +38,9 @@ export type KeptBookOptions = {
   readonly onChanged: (operation: Operation) => void;
 };
 
-export function openKeptBook({ clock, journal, facts, speaks, onChanged }: KeptBookOptions): KeptBook {
-  const book = emptyBook();
-  for (const fact of facts) applyFact(book, fact);
-
-  function record(fact: Fact): BookedOperation {
-    // After a failure, `journal.settled()` rejects for every later caller.
-    journal.append(fact).catch(() => undefined);
-    return applyFact(book, fact);
-  }
-
-  /** Records what happened after the first response, and tells of it when it is in the journal. */
-  function recordLater(fact: Fact, operation: Operation): void {
-    record(fact);
-    journal.settled().then(
-      () => onChanged(operation),
-      () => undefined,
-    );
-  }
+export function openKeptBook(options: KeptBookOptions): KeptBook {
+  const { clock, speaks } = options;
+  const { book, record, recordLater, settled } = openFacts(options);
 
   function finish({ operation }: BookedOperation, verdict: OperationOutcome): void {
     const { operationId } = operation;
@@ -92,8 +83,29 @@ export function openKeptBook({ clock, journal, facts, speaks, onChanged }: KeptB
     for (const booked of book.changing) updateIfDue(booked);
   }
 
-  const settled = () => journal.settled();
   return { book, record, finish, confirm, finishIfOverdue, catchUp, catchUpReports, settled };
+}
+
+function openFacts({ journal, facts, onChanged }: KeptBookOptions) {
+  const book = emptyBook();
+  for (const fact of facts) applyFact(book, fact);
+
+  function record(fact: Fact): BookedOperation {
+    // After a failure, `journal.settled()` rejects for every later caller.
+    journal.append(fact).catch(() => undefined);
+    return applyFact(book, fact);
+  }
+
+  /** Records what happened after the first response, and tells of it when it is in the journal. */
+  function recordLater(fact: Fact, operation: Operation): void {
+    record(fact);
+    journal.settled().then(
+      () => onChanged(operation),
+      () => undefined,
+    );
+  }
+
+  return { book, record, recordLater, settled: () => journal.settled() };
 }
 
 export function notAuthenticated({ operation }: BookedOperation, code: string): OperationOutcome {
