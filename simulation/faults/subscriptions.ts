@@ -72,6 +72,16 @@ export const faultsOfSubscriptions: Faults = {
       { within: 'periodTimes', replace: 'startOfDay(startDay, zone)', by: "startOfDay(startDay, 'UTC')" },
     ],
   },
+  'end-refund-failure-lost': {
+    does: 'A refund of an end that has failed is shown as if it had not.',
+    edits: [
+      {
+        within: 'heardOfRefunds',
+        replace: "if (status === 'failed') facts.push(",
+        by: "if (status === 'failed' && isPending) facts.push(",
+      },
+    ],
+  },
   'first-period-charged-twice': {
     does: 'A subscription that the payer has paid the first period of asks for it again.',
     edits: [
@@ -132,6 +142,16 @@ export const faultsOfSubscriptions: Faults = {
   'period-skipped': {
     does: 'Every second period has no row and no charge.',
     edits: [{ within: 'nextPeriod', replace: 'after ? after.number + 1', by: 'after ? after.number + 2' }],
+  },
+  'reserved-credit-given-twice': {
+    does: 'The credit that a change has used comes back twice when it is dropped.',
+    edits: [
+      {
+        within: 'afterChange',
+        replace: 'creditMinor: before.creditMinor + reserved - lost',
+        by: 'creditMinor: before.creditMinor + 2n * reserved - lost',
+      },
+    ],
   },
   'retry-with-a-new-invoice': {
     does: 'Another attempt to charge a period has an invoice of its own.',
