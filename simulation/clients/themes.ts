@@ -141,7 +141,7 @@ export const subscriptions: Theme = {
   likelier: {
     subscribe: 2,
     'change a subscription': 3,
-    'end a subscription and give back': 0.4,
+    'end a subscription and give back': 2,
     'change the items': 4,
     'look at subscriptions': 1,
     'save a dunning policy': 1,

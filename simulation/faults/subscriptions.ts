@@ -143,16 +143,6 @@ export const faultsOfSubscriptions: Faults = {
     does: 'Every second period has no row and no charge.',
     edits: [{ within: 'nextPeriod', replace: 'after ? after.number + 1', by: 'after ? after.number + 2' }],
   },
-  'reserved-credit-given-twice': {
-    does: 'The credit that a change has used comes back twice when it is dropped.',
-    edits: [
-      {
-        within: 'afterChange',
-        replace: 'creditMinor: before.creditMinor + reserved - lost',
-        by: 'creditMinor: before.creditMinor + 2n * reserved - lost',
-      },
-    ],
-  },
   'retry-with-a-new-invoice': {
     does: 'Another attempt to charge a period has an invoice of its own.',
     edits: [
