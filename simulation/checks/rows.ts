@@ -50,6 +50,10 @@ export type PaymentRow = Due & {
   readonly has_ended: boolean;
   /** What the refund in its place gave back. */
   readonly given_back_minor: number | null;
+  /** What the bank has not paid of a capture that it had approved. */
+  readonly uncaptured_minor: number | null;
+  /** The shop lacked that money. */
+  readonly is_uncaptured_aside: boolean;
   readonly fees: { readonly processing?: Fee; readonly refund?: Fee };
 };
 export type RefundRow = {
@@ -61,6 +65,8 @@ export type RefundRow = {
   readonly fee_minor: number;
   readonly waits: boolean;
   readonly failure: readonly string[] | null;
+  /** It had succeeded, and its money came back. */
+  readonly is_returned: boolean;
 };
 export type CustomerRow = {
   readonly customer_id: string;
@@ -312,13 +318,18 @@ const sources: Record<keyof Books, Source> = {
           from (${factsOf('payment_undone')}) as done), '[]') as undone,
         exists (select from exchange_note where what = 'holdEnded'
           and operation_id in (invoice_id || '.' || payment_id || '.a', invoice_id || '.' || payment_id || '.s')) as has_ended,
-        (select max((fact -> 'amount' ->> 'minor')::float8) from (${factsOf('payment_given_back')}) as back) as given_back_minor
+        (select max((fact -> 'amount' ->> 'minor')::float8) from (${factsOf('payment_given_back')}) as back) as given_back_minor,
+        (select max((fact -> 'amount' ->> 'minor')::float8) from (${factsOf('payment_capture_failed')}) as lost) as uncaptured_minor,
+        exists (${factsOf('payment_capture_failed')} and fact ->> 'isAside' = 'true') as is_uncaptured_aside
       from payment`,
     key: 'invoice_id',
     of: ['invoice'],
   },
   refunds: {
-    text: `select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor, waits_until is not null as waits, failure
+    text: `select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor, waits_until is not null as waits, failure,
+        exists (select from event, json_array_elements(facts) as fact
+          where aggregate_id = refund.invoice_id and fact ->> 'paymentId' = refund.payment_id
+            and fact ->> 'refundId' = refund.refund_id and fact ->> 'type' = 'refund_returned') as is_returned
       from refund`,
     key: 'invoice_id',
     of: ['invoice'],

@@ -32,6 +32,8 @@ const wantsChallenge = 199_935;
 const firstApprovedLate = 199_945;
 /** Two minutes after a hold of this amount, the bank reports that it has ended. */
 const holdEnds = 199_943;
+/** The bank approves a capture or a refund of it, and reports later that it has failed. */
+export const [captureFails, refundFails] = [199_940, 199_941];
 /** More than the price after the first trial of a world. */
 const ordinary = 250_000;
 const amounts = [
@@ -48,6 +50,9 @@ const amounts = [
   notReversed,
   wantsChallenge,
   holdEnds,
+  captureFails,
+  refundFails,
+  refundFails,
   silentAbout,
   silentAbout,
   silentAbout,
@@ -245,6 +250,8 @@ function charge(known: Knowledge, chance: Chance, now: () => string): Wish | und
   };
 }
 
+/** Of the invoices that a world starts with. */
+const firstAmounts = [ordinary, refundFails, holdEnds, notReversed, captureFails, ordinary];
 const dollars = { shop: 'TEST_USD', amount: ordinary };
 /** The last invoices that a world of recurring charges starts with. */
 const firstInvoices: Readonly<Record<number, { shop: string; amount: number }>> = {
@@ -305,7 +312,7 @@ export const smoothShopActions: readonly Action[] = [
     wish: (known, _chance, now) =>
       newInvoice(known, now, {
         shop: known.invoices.length < 2 ? 'TEST' : 'TEST_EUR',
-        amount: [ordinary, ordinary, holdEnds, notReversed][known.invoices.length % 4] ?? ordinary,
+        amount: firstAmounts[known.invoices.length % firstAmounts.length] ?? ordinary,
         ...firstInvoices[known.invoices.length],
         lifeMs: 30 * 24 * hourMs,
       }),
@@ -461,7 +468,8 @@ export const shopActions: readonly Action[] = [
       const held = known.holds[chance.below(known.holds.length)];
       const paid = chance.isTrue(0.8) ? held : recent(known.payments, chance);
       if (!paid) return undefined;
-      const part = what === 'capture' ? partToCapture(paid.amount, chance) : {};
+      const isPart = what === 'capture' && paid.amount !== captureFails;
+      const part = isPart ? partToCapture(paid.amount, chance) : {};
       const currency = 'amount' in part ? { currency: paid.currency } : {};
       return {
         method: 'POST',

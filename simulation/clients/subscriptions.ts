@@ -4,7 +4,7 @@ import { withoutCredit } from '../checks/subscriptions/changes.ts';
 import { eventNames } from '../checks/subscriptions/told.ts';
 import type { Chance } from '../world/chance.ts';
 import { silentAbout } from '../world/servers/bank.ts';
-import { enteredCard } from './shop.ts';
+import { captureFails, enteredCard, refundFails } from './shop.ts';
 import { externalId, recent, type Action, type Knowledge, type Wish } from './knowledge.ts';
 import { clockMove } from './reads.ts';
 import { nextAddress } from './webhooks.ts';
@@ -25,7 +25,21 @@ const unreliable = [
   '4000000000003600',
 ];
 
-const prices = [100, 6_000, 6_000, 25_000, 49_900, 199_051, silentAbout];
+const prices = [
+  100,
+  6_000,
+  6_000,
+  25_000,
+  49_900,
+  199_051,
+  refundFails,
+  refundFails,
+  captureFails,
+  silentAbout,
+];
+
+/** Of the subscriptions that a world starts with. */
+const firstPrices = [refundFails, 6_000];
 
 /** Every kind of schedule: counted in days, weeks, months, with a fixed day and without, near and far from UTC. */
 function schedule(chance: Chance): Record<string, unknown> {
@@ -191,7 +205,7 @@ export const subscriptionActions: readonly Action[] = [
       path: `${base}/subscriptions`,
       body: {
         shopID: 'TEST',
-        items: [{ product: 'Tea', price: 6_000, quantity: 1 }],
+        items: [{ product: 'Tea', price: firstPrices[known.subscriptions.length] ?? 6_000, quantity: 1 }],
         every: chance.oneOf(['P10D', 'P1M']),
         timeZone: 'UTC',
       },
@@ -208,8 +222,8 @@ export const subscriptionActions: readonly Action[] = [
         method: 'POST',
         path: `${base}/invoices/${invoice}/payments`,
         body: { ...paymentWith(card), flow: { type: 'PaymentFlowInstant' }, makeRecurrent: true },
-        learn: ({ id }) =>
-          known.payments.push({ invoiceId: invoice, paymentId: id, amount: 6_000, currency: 'RUB' }),
+        learn: ({ id, amount }) =>
+          known.payments.push({ invoiceId: invoice, paymentId: id, amount, currency: 'RUB' }),
       };
     },
   },
@@ -240,6 +254,17 @@ export const subscriptionActions: readonly Action[] = [
         ['periods/1/close', { as: chance.oneOf(['forgiven', 'paidElsewhere']) }],
       ]);
       return { method: 'POST', path: `${base}/subscriptions/${id}/${verb}`, ...(body ? { body } : {}) };
+    },
+  },
+  {
+    name: 'end a subscription and give back',
+    weight: 0.1,
+    wish: (known, chance) => {
+      // The refund of the first one fails later, so most of them end that one.
+      const id = chance.isTrue(0.85) ? known.subscriptions[0] : recent(known.subscriptions, chance);
+      if (id === undefined) return undefined;
+      const body = { when: 'now', refund: chance.oneOf(['unused', 'last', 'last']) };
+      return { method: 'POST', path: `${base}/subscriptions/${id}/cancel`, body };
     },
   },
   {
@@ -332,7 +357,15 @@ export const subscriptionActions: readonly Action[] = [
         ? { type: 'PaymentFlowInstant' }
         : { type: 'PaymentFlowHold', onHoldExpiration: chance.oneOf(['cancel', 'capture']) };
       const agrees = chance.isTrue(0.8) ? { makeRecurrent: true } : {};
-      return { method: 'POST', path: `${path}/payments`, body: { ...paymentWith(card), flow, ...agrees } };
+      return {
+        method: 'POST',
+        path: `${path}/payments`,
+        body: { ...paymentWith(card), flow, ...agrees },
+        learn({ id, amount }: { readonly id: string; readonly amount: number }) {
+          const made = { invoiceId: invoice, paymentId: id, amount, currency: 'RUB' };
+          if (flow.type === 'PaymentFlowHold') known.holds.push(made);
+        },
+      };
     },
   },
   {

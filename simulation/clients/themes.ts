@@ -141,6 +141,7 @@ export const subscriptions: Theme = {
   likelier: {
     subscribe: 2,
     'change a subscription': 3,
+    'end a subscription and give back': 2,
     'change the items': 4,
     'look at subscriptions': 1,
     'save a dunning policy': 1,
@@ -149,6 +150,7 @@ export const subscriptions: Theme = {
     "press a button of the payer's page": 4,
     'look for an open period': 2,
     'settle an open period': 4,
+    'capture a payment': 1.5,
     'move the clock to other periods': 50,
     'move the test clock': 0,
     'enter an unreliable card': 2,

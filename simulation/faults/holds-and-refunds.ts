@@ -5,6 +5,17 @@ export const faultsOfHoldsAndRefunds: Faults = {
     does: 'The hold of a cancelled payment is not voided in the ledger.',
     edits: [{ within: 'journalOf', replace: 'return holdReleased(payment);', by: 'return undefined;' }],
   },
+  'capture-that-failed-not-posted': {
+    does: 'The shop keeps the money of a capture that has failed after it was approved.',
+    edits: [
+      {
+        within: 'journalOf',
+        replace:
+          'return captureFailed({ ...payment, isAside: fact.isAside ?? false }, fact.amount, fact.feeMinor);',
+        by: 'return undefined;',
+      },
+    ],
+  },
   'challenge-forgotten': {
     does: 'A payment is never polled if its payer does not return from 3-D Secure.',
     edits: [
@@ -237,6 +248,17 @@ const changeInvoiceRow =`,
       {
         within: 'journalOf',
         replace: 'return refundRequested({ ...payment, refundId: fact.refundId }, amount, feeMinor);',
+        by: 'return undefined;',
+      },
+    ],
+  },
+  'returned-refund-not-posted': {
+    does: 'The shop does not get the money of a refund that has failed after it was approved.',
+    edits: [
+      {
+        within: 'journalOf',
+        replace:
+          'return refundReturned({ ...payment, refundId: fact.refundId }, fact.amount, fact.feeMinor);',
         by: 'return undefined;',
       },
     ],

@@ -72,6 +72,16 @@ export const faultsOfSubscriptions: Faults = {
       { within: 'periodTimes', replace: 'startOfDay(startDay, zone)', by: "startOfDay(startDay, 'UTC')" },
     ],
   },
+  'end-refund-failure-lost': {
+    does: 'A refund of an end that has failed is shown as if it had not.',
+    edits: [
+      {
+        within: 'heardOfRefunds',
+        replace: "if (status === 'failed') facts.push(",
+        by: "if (status === 'failed' && isPending) facts.push(",
+      },
+    ],
+  },
   'first-period-charged-twice': {
     does: 'A subscription that the payer has paid the first period of asks for it again.',
     edits: [

@@ -21,6 +21,13 @@ const later: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   transfer: { Pending: ['Succeeded', 'Failed'] },
 };
 
+/** What a bank takes back days later, by the fact that says so. */
+const takenBackBy: Readonly<Record<string, string>> = {
+  'payment captured cancelled': 'payment_capture_failed',
+  'payment refunded captured': 'refund_returned',
+  'refund succeeded failed': 'refund_returned',
+};
+
 const shownAs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   payment: {
     authorising: 'pending',
@@ -65,21 +72,28 @@ function breachOf({ histories }: Seen, assurance: Assurance, row: Row | undefine
     return [[about, `a response had the amount ${amount}, and it has ${row.amount_minor}`]];
   if (status !== undefined && row.status !== undefined) {
     const now = shownAs[kind]?.[row.status] ?? row.status;
-    const canBe = now === status || later[kind] === undefined || later[kind][status]?.includes(now);
+    const because = takenBackBy[`${kind} ${status} ${now}`];
+    const isTakenBack = because !== undefined && hasHappened(histories, name, because);
+    const canBe =
+      now === status || later[kind] === undefined || later[kind][status]?.includes(now) || isTakenBack;
     if (!canBe) return [[about, `a response had the status ${status}, and it is ${now}`]];
   }
   if (isCancelled && !unwanted.includes(row.status ?? ''))
     return [[about, `a response said that it is cancelled, and it is ${row.status}`]];
   if (fact === undefined) return [];
-  const [aggregate = '', part] = name.split('.');
-  const happened = histories
-    .get(aggregate)
-    ?.facts.some((one) => one.type === fact && (part === undefined || isAbout(one, part)));
-  return happened ? [] : [[about, `a response assured ${fact}, and its log does not have it`]];
+  return hasHappened(histories, name, fact)
+    ? []
+    : [[about, `a response assured ${fact}, and its log does not have it`]];
 }
 
-function isAbout(fact: Readonly<Record<string, unknown>>, part: string): boolean {
-  return fact['paymentId'] === part || fact['bindingId'] === part;
+/** To that object, or to that part of it. */
+function hasHappened(histories: Seen['histories'], name: string, fact: string): boolean {
+  const [aggregate = '', part, refund] = name.split('.');
+  const facts = histories.get(aggregate)?.facts ?? [];
+  return facts.some((one) => {
+    const isOfPart = part === undefined || one['paymentId'] === part || one['bindingId'] === part;
+    return one.type === fact && isOfPart && (refund === undefined || one['refundId'] === refund);
+  });
 }
 
 function rowsOf({ books }: Seen): Map<string, Row> {

@@ -71,6 +71,7 @@ const legalMoves: Readonly<Record<string, Move>> = {
   // From capturing: the bank did not capture the hold.
   payment_cancel_started: ['payment', ['held', 'capturing'], 'cancelling'],
   payment_cancelled: ['payment', ['cancelling'], 'cancelled', 'PaymentCancelled'],
+  payment_capture_failed: ['payment', ['captured'], 'cancelled', 'PaymentCancelled'],
   payment_failed: ['payment', ['authorising', 'challenged', 'reversing'], 'failed', 'PaymentFailed'],
   payment_undo_started: ['payment', madePayments, same],
   payment_undo_refused: ['payment', madePayments, same],
@@ -81,6 +82,8 @@ const legalMoves: Readonly<Record<string, Move>> = {
   refund_funded: ['refund', ['pending'], 'pending'],
   refund_succeeded: ['refund', ['pending'], 'succeeded', 'RefundSucceeded'],
   refund_failed: ['refund', ['pending'], 'failed', 'RefundFailed'],
+  // What the bank had approved fails days later.
+  refund_returned: ['refund', ['succeeded'], 'failed', 'RefundFailed'],
 
   customer_created: ['customer', ['nothing'], 'unready', 'CustomerCreated'],
   customer_ready: ['customer', ['unready'], 'ready', 'CustomerReady'],
@@ -190,6 +193,7 @@ function moreOf(before: ObjectState | undefined, fact: Fact): Partial<ObjectStat
     case 'payment_captured':
       return { captured: amountIn(fact['amount']) };
     case 'payment_cancel_started':
+    case 'payment_capture_failed':
       return { captured: undefined };
     case 'refund_started':
       return { amount: amountIn((fact['refund'] as { amount: unknown }).amount) };
@@ -208,8 +212,11 @@ function follow(objects: Map<string, ObjectState>, fact: Fact, id: string): void
   const payment = objects.get(key);
   const refund = objects.get(`refund ${nameOf('refund', id, fact)}`);
   if (!payment || !refund) return;
-  const given = fact.type === 'refund_succeeded' ? (refund.amount ?? 0) : 0;
-  const isOpen = fact.type === 'refund_started' || fact.type === 'refund_funded';
+  const { amount = 0 } = refund;
+  const given = fact.type === 'refund_succeeded' ? amount : fact.type === 'refund_returned' ? -amount : 0;
+  // Another refund may be in progress when the money of an earlier one comes back.
+  const isNext = fact.type === 'refund_returned' && payment.status === 'refunding';
+  const isOpen = isNext || fact.type === 'refund_started' || fact.type === 'refund_funded';
   const status = isOpen ? 'refunding' : 'captured';
   objects.set(key, { ...payment, status, refunded: (payment.refunded ?? 0) + given });
 }
@@ -234,6 +241,10 @@ function breachesOf(
         ({ status }) => status === 'failed' || status === 'cancelled',
       ), 'a payment next to another');
       require(amount === invoice?.amount, `${amount} is paid of ${invoice?.amount}`);
+      break;
+    case 'payment_capture_failed':
+      require(payment?.isInstant !== true, 'an instant payment was not captured separately');
+      require(payment?.refunded === 0, 'money was refunded that the bank does not pay');
       break;
     case 'payment_captured':
       require(captured <= amount, `${captured} is captured of ${amount}`);

@@ -41,13 +41,17 @@ function chargesIn(own: readonly BankEntry[]): BankEntry[][] {
 
 function problemsOf(lines: readonly BankEntry[]): string[] {
   const count = (kind: BankEntry['kind']) => lines.filter((line) => line.kind === kind).length;
+  // A capture or a refund that has failed later has gone back as well.
+  const returned = lines.filter(
+    (line) => line.kind === 'return' && !line.operationId.endsWith('.failed'),
+  ).length;
   const charges =
     lines.filter(({ kind, sign }) => kind === 'authorise' && sign === 1).length + count('capture');
   return [
     ...(charges > 1 ? [`the card was charged ${charges} times`] : []),
     ...(count('authorise') > 1 ? ['it was authorised more than once'] : []),
     ...(count('payout') > 1 ? ['it was paid out more than once'] : []),
-    ...(count('return') > count('payout') ? ['more came back than was paid out'] : []),
+    ...(returned > count('payout') ? ['more came back than was paid out'] : []),
     ...(count('payout') === 0 && takenBy(lines) < 0
       ? [`${-takenBy(lines)} more was refunded than charged`]
       : []),

@@ -111,7 +111,7 @@ function ofPayment(payment: PaymentRow): Expected {
   const { uncleared, settlement, kind } = accountsOf(payment);
   const operation = `payment/${payment.payment_id}`;
   const hold = held(operation, 'hold', uncleared, settlement, authorised);
-  const taken = captured ?? 0;
+  const taken = captured ?? payment.uncaptured_minor ?? 0;
   const feeMinor = Math.min(feeOf(taken, payment.fees.processing), taken);
   const fee = unlessZero(single(operation, 'fee', settlement, `${kind}:fee.income:processing`, feeMinor));
   const givenBack = unlessZero(
@@ -124,6 +124,8 @@ function ofPayment(payment: PaymentRow): Expected {
       case 'cancelling':
         return [hold];
       case 'cancelled':
+        if (payment.uncaptured_minor !== null)
+          return [hold, posted(hold, taken), ...fee, ...uncaptured(payment, operation, feeMinor)];
         return [hold, voided(hold), ...givenBack];
       case 'captured':
       case 'refunding':
@@ -138,6 +140,16 @@ function ofPayment(payment: PaymentRow): Expected {
     }
   };
   return object('payment', payment.invoice_id, operation, [lines()], payment.payment_id);
+}
+
+/** The shop gives back the amount without its fee, or the acquirer owes it while the shop lacks it. */
+function uncaptured(payment: PaymentRow, operation: string, feeMinor: number): Line[] {
+  const { uncleared, settlement, kind } = accountsOf(payment);
+  const from = payment.is_uncaptured_aside ? `${kind}:acq.receivable:${payment.bank_id}` : settlement;
+  return [
+    single(operation, 'uncaptured', from, uncleared, payment.uncaptured_minor ?? 0),
+    ...unlessZero(single(operation, 'uncaptured_fee', `${kind}:fee.income:processing`, from, feeMinor)),
+  ];
 }
 
 /** In and out, and the shop keeps what it has. */
@@ -163,8 +175,15 @@ function ofRefund(refund: RefundRow, payment: PaymentRow): Expected {
   const name = `${refund.payment_id}.${refund.refund_id}`;
   // A refund that waits, or has waited in vain, has moved nothing.
   const isUnfunded = refund.waits || refund.failure?.[0] === 'terms_violated';
-  const lines = isUnfunded ? [] : ended(begun, refund.status);
-  return object('refund', refund.invoice_id, operation, [lines], name);
+  // The shop has it again, with the fee.
+  const returned = [
+    single(operation, 'returned', uncleared, settlement, refund.amount_minor),
+    ...unlessZero(single(operation, 'returned_fee', `${kind}:fee.income:refund`, settlement, feeMinor)),
+  ];
+  const funded = refund.is_returned
+    ? [...ended(begun, 'succeeded'), ...returned]
+    : ended(begun, refund.status);
+  return object('refund', refund.invoice_id, operation, [isUnfunded ? [] : funded], name);
 }
 
 function ofBinding(binding: BindingRow): Expected {

@@ -1,4 +1,6 @@
 // Once faults have stopped and nothing is due, every object is in a state it may stay in.
+import { groupedBy } from '../rows.ts';
+import { isKept } from '../money/bank.ts';
 import type { Check, Problem } from '../check.ts';
 
 /** A hold may stay until it expires, and an invoice until its due date. */
@@ -36,8 +38,12 @@ export const final: Check = {
     look('withdrawal', books.withdrawals, (row) => row.withdrawal_id);
     look('destination', books.destinations, (row) => row.destination_id);
     look('transfer', books.transfers, (row) => row.transfer_id);
-    for (const { operation_id: id, what, meaning } of books.bankUpdates)
-      problems.push([id, meaning === 'waits' ? `${what} still waits` : `${what} waits for an operator`]);
+    const refunds = groupedBy(books.refunds, (row) => `${row.invoice_id}.${row.payment_id}`);
+    for (const { operation_id: id, what, meaning } of books.bankUpdates) {
+      const of = refunds.get(id.split('.').slice(0, 2).join('.')) ?? [];
+      if (meaning === 'waits') problems.push([id, `${what} still waits`]);
+      else if (what !== 'captureFailed' || !isKept(of)) problems.push([id, `${what} waits for an operator`]);
+    }
     return problems;
   },
 };

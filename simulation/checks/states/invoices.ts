@@ -13,7 +13,10 @@ export const invoices: Check = {
     return books.invoices.flatMap((invoice): Problem[] => {
       const about = `invoice ${invoice.invoice_id}`;
       const own = payments.get(invoice.invoice_id) ?? [];
-      const taken = own.filter(({ status }) => takes.includes(status)).length;
+      // The bank may fail to pay what it had captured. The invoice stays paid.
+      const taken = own.filter(
+        ({ status, uncaptured_minor: lost }) => takes.includes(status) || lost !== null,
+      ).length;
       const open = own.filter(({ status }) => !ended.includes(status)).length;
       const isPaid = invoice.status === 'paid' || invoice.status === 'fulfilled';
       const problems = [

@@ -21,8 +21,8 @@ type PendingChange = Change & {
   readonly payment?: string;
   readonly isOver?: boolean;
   readonly failed?: { readonly at: string; readonly class: string };
-  /** The payer has agreed after the first charge had failed. */
-  readonly isConsented?: boolean;
+  /** It was charged before: its bank held that, or the payer has agreed since it failed. */
+  readonly isAgain?: boolean;
   /** Of the credit that it uses, by a bank that has taken back the money of it. */
   readonly lost?: number;
   /** When the charge that was not sent is made again. */
@@ -136,7 +136,7 @@ export class Changes {
     const { isOver = false, failed: _, retryAt = '', ...change } = pending;
     if (at < retryAt)
       this.#wrong(`change ${pending.invoiceId} is charged at ${at}, and was to wait until ${retryAt}`);
-    this.pending = { ...change, payment, isConsented: isOver };
+    this.pending = { ...change, payment, isAgain: isOver };
   }
 
   failed({ failedFor, isUnsent, retryAt }: Fact, at: string): void {
@@ -147,7 +147,7 @@ export class Changes {
     this.pending = { ...pending, isOver: true, failed };
     if (typeof retryAt !== 'string') return;
     this.pending = { ...this.pending, retryAt };
-    const mayComeAgain = pending.isConsented === true || failedFor === 'held';
+    const mayComeAgain = pending.isAgain === true || failedFor === 'held';
     if (!mayComeAgain || isUnsent !== true || retryAt >= payableUntil)
       this.#wrong(`change ${pending.invoiceId} fails at ${at}, and is wanted again at ${retryAt}`);
   }

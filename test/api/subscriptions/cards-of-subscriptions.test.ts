@@ -87,6 +87,21 @@ describe('a new card', () => {
     expect(await triesOf(1)).toHaveLength(3);
   });
 
+  test('that comes while a try is at the bank charges nothing twice, and the next period', async () => {
+    const { by, get, bind, triesOf } = await started(good, {
+      items: [{ product: 'Tea', price: connectionBreaks }],
+    });
+    expect(await get()).toMatchObject({ openPeriods: [{ isCharging: true }] });
+    await bind('5555555555554444');
+    expect(await get()).toMatchObject({ openPeriods: [{ isCharging: true }] });
+    expect(await triesOf(1)).toEqual(['pending']);
+    await daysLater(by, 3);
+    expect(await triesOf(1)).toEqual(['captured']);
+    expect(await get()).toMatchObject({ status: 'active', openPeriods: [] });
+    await daysLater(by, 30);
+    expect(await triesOf(2)).toEqual(['captured']);
+  });
+
   test('that came while charging was stopped is tried as soon as that ends', async () => {
     const { by, id, get, bind, triesOf } = await started(expired);
     await world.service.database.withClient((client) =>

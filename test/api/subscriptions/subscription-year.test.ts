@@ -1,5 +1,6 @@
 // A year of subscriptions, with the test clock and the public API only.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Merchant } from '../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import { insufficientFunds } from '../../support/worlds/recurring.ts';
 import { subscriptionWorld, type SubscriptionWorld } from '../../support/subscriptions/subscription-world.ts';
@@ -12,6 +13,32 @@ beforeAll(async () => {
   subscriptions = subscriptionWorld(world);
 });
 afterAll(() => world.close());
+
+/** How often the clock of that merchant has stopped from now on. */
+async function countedStops({ partyId }: Merchant): Promise<() => Promise<number>> {
+  const query = (sql: string) =>
+    world.service.testDatabase.database.withClient((client) => client.query(sql));
+  await query('create table clock_stop (party_id text)');
+  await query(`create function count_stop() returns trigger language plpgsql as
+    $$ begin insert into clock_stop values (new.party_id); return null; end $$`);
+  await query(`grant insert on clock_stop to public`);
+  await query(
+    'create trigger counted after insert or update on test_clock for each row execute function count_stop()',
+  );
+  return async () => {
+    const { rows } = await query(
+      `select count(*)::int as stops from clock_stop where party_id = '${partyId}'`,
+    );
+    return rows[0].stops;
+  };
+}
+
+/** Oldest first, from all pages. */
+async function everyPeriod(merchant: Merchant, id: string): Promise<any[]> {
+  const path = `/v2/processing/subscriptions/${id}/periods?limit=100`;
+  const { body } = await subscriptions.call(merchant, 'GET', path);
+  return body.toReversed();
+}
 
 describe('a year by the test clock', () => {
   test('charges each month once, on the day of the anchor', async () => {
@@ -53,6 +80,43 @@ describe('a year by the test clock', () => {
       expect(payments.map(({ status }) => status)).toEqual(['captured']);
     }
     expect(await subscriptions.get(merchant, id)).toMatchObject({ status: 'active', openPeriods: [] });
+  });
+
+  test('of 400 days in one go stops where something happens, and charges each period once, in order', async () => {
+    const merchant = await world.createMerchant();
+    const ids: string[] = [];
+    for (const every of ['P1M', 'P1W', 'P10D']) {
+      const customerId = await subscriptions.readyCustomer(merchant);
+      ids.push(
+        (await subscriptions.create(merchant, customerId, { every, timeZone: 'Europe/Berlin' })).body.id,
+      );
+    }
+    await subscriptions.settle();
+    const stops = await countedStops(merchant);
+    const { body: me } = await subscriptions.call(merchant, 'GET', '/sandbox/clock');
+    await subscriptions.moveTo(merchant, new Date(Date.parse(me.now) + 400 * 86_400_000).toISOString());
+    let charged = 0;
+    for (const id of ids) {
+      const periods = await everyPeriod(merchant, id);
+      charged += periods.length - 1;
+      expect(periods.map(({ number, outcome }) => [number, outcome])).toEqual(
+        periods.map((__, place) => [place + 1, 'paid']),
+      );
+      const days = periods.map(({ dueAt }) => dueAt);
+      expect(days).toEqual(days.toSorted());
+      expect(periods.slice(1).map(({ startsOn }) => startsOn)).toEqual(
+        periods.slice(0, -1).map(({ endsOn }) => endsOn),
+      );
+      expect(new Set(periods.map(({ invoiceID }) => invoiceID)).size).toBe(periods.length);
+      for (const { invoiceID } of periods) {
+        const payments = await subscriptions.payments(merchant, invoiceID);
+        expect(payments.map(({ status }) => status)).toEqual(['captured']);
+      }
+    }
+    // 13 months, 57 weeks, and 40 times ten days.
+    expect(charged).toBe(13 + 57 + 40);
+    // The charge of a period and its receipt, and what a job may find out later. No stop is for a look at the day.
+    expect(await stops()).toBeLessThan(3 * charged);
   });
 
   test('retries what fails within the rules, and then does what the merchant has said', async () => {

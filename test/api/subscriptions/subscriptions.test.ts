@@ -363,4 +363,34 @@ describe('what fails', () => {
     expect((await subscriptions.periods(by, other.body.id)).map(({ outcome }) => outcome)).toEqual(['paid']);
     expect(await subscriptions.get(by, id)).toMatchObject({ status: 'pastDue' });
   });
+
+  test.each([
+    ['also if the first is declined', insufficientFunds, ['open', 'paid']],
+    ['if both are captured', 30_000, ['paid', 'paid']],
+  ])('leaves two that are due at the same moment one charge each, %s', async (_, price, outcomes) => {
+    const by = await world.createMerchant();
+    const terms = { every: 'P1W', trialDays: 1, timeZone: 'UTC' };
+    const customerId = await subscriptions.readyCustomer(by);
+    const ids: string[] = [];
+    for (const cost of [price, 20_000]) {
+      const items = [{ product: 'Tea', price: cost }];
+      ids.push((await subscriptions.create(by, customerId, { ...terms, items })).body.id);
+    }
+    await subscriptions.settle();
+    // One poll finds both: a node that was away through the hours of their charges.
+    world.service.clock.advance(2 * 86_400_000);
+    await subscriptions.settle();
+    // What waits for the other has its turn on the next day.
+    world.service.clock.advance(86_400_000);
+    await subscriptions.settle();
+    const charged = await Promise.all(
+      ids.map(async (id) => {
+        const [, period] = await subscriptions.periods(by, id);
+        const payments = await subscriptions.payments(by, period.invoiceID);
+        const captured = payments.filter(({ status }) => status === 'captured');
+        return [period.number, period.outcome, captured.length];
+      }),
+    );
+    expect(charged).toEqual(outcomes.map((outcome) => [2, outcome, outcome === 'paid' ? 1 : 0]));
+  });
 });

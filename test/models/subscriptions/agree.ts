@@ -22,8 +22,8 @@ export function compareLife(seed: number, live: (plan: Plan) => Story = livedSto
   }
 }
 
-/** What holds whatever happens: no hole, no overlap, and no period is charged again after it was paid. */
-function brokenRule({ rows, charges }: Story, { answers }: Plan): string | undefined {
+/** What holds whatever happens: no hole, no overlap, and no period is charged again after it was paid, unless that money was lost. */
+function brokenRule({ rows, charges, losses }: Story, { answers }: Plan): string | undefined {
   for (const [index, row] of rows.entries()) {
     const before = rows[index - 1];
     if (!before) continue;
@@ -32,8 +32,10 @@ function brokenRule({ rows, charges }: Story, { answers }: Plan): string | undef
       return `period ${row.number} does not start where the one before ends`;
   }
   const captured = charges.filter((_, index) => (answers[index] ?? 'captured') === 'captured');
+  const timesOf = (wanted: number, among: readonly number[]) =>
+    among.filter((number) => number === wanted).length;
   const numbers = captured.map(({ number }) => number);
-  const twice = numbers.find((number, index) => numbers.indexOf(number) !== index);
+  const twice = numbers.find((number) => timesOf(number, numbers) > 1 + timesOf(number, losses));
   return twice === undefined ? undefined : `period ${twice} is charged twice`;
 }
 
@@ -46,8 +48,9 @@ function differenceBetween(model: Story, service: Story): string | undefined {
   return `the model has\n  ${expected[at] ?? 'nothing'}\nthe service\n  ${found[at] ?? 'nothing'}`;
 }
 
-function linesOf({ rows, charges, changes, refunds, end, endedAt, balance }: Story): string[] {
+function linesOf({ rows, charges, changes, losses, refunds, end, endedAt, balance }: Story): string[] {
   return [
+    ...losses.map((number) => `the money of ${number} was taken back`),
     ...changes.map(({ amount, at }) => `a change charged ${amount} at ${timeOf(at)}`),
     ...charges.map(({ number, at }) => `charge of ${number} at ${timeOf(at)}`),
     ...rows.map(

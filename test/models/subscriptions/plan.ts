@@ -18,6 +18,10 @@ export type Act = { at: Micros } & (
   | { does: 'pause'; resumesAt?: Micros; forgives: boolean }
   /** `failsRefund`: the bank declines the first of what it gives back. */
   | { does: 'cancelNow'; refund: 'none' | 'unused' | 'last'; failsRefund: boolean }
+  /** The merchant, of the oldest period that was missed. */
+  | { does: 'chargeMissed' | 'forgiveMissed' }
+  /** Days later, the money of the latest period. Nothing happens if that is not paid, or its items were changed. */
+  | { does: 'bankTakesBack' }
   | { does: 'resume' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
   /** Again. A change that waits for that is then captured. */
   | { does: 'consent' }
@@ -46,6 +50,10 @@ export type Plan = {
   startsAt: Micros;
   /** Absent: the day of the start. */
   anchorDay?: number;
+  /** What the short period before a fixed day costs; nothing by default. */
+  firstPeriod?: 'free' | 'full' | 'proRata';
+  /** It ran elsewhere before, and its first period here has this number and start. */
+  continuesWith?: { number: number; startsOn: Day };
   trialDays: number;
   price: number;
   periods?: number;
@@ -139,7 +147,48 @@ export function planFrom(seed: number): Plan {
     endsAt,
     ...startFrom(acts, { random, pick }),
   };
-  return withSecondThoughts(random(4) === 0 ? stackedFrom(plan, { random, pick }) : plan, random);
+  const drawn = withSecondThoughts(random(4) === 0 ? stackedFrom(plan, { random, pick }) : plan, random);
+  const imported = { ...drawn, ...costOfFirst(drawn, pick), ...importFrom(drawn, random) };
+  return withMissedCharges(random(3) === 0 ? dailyFrom(imported) : imported, { random, pick });
+}
+
+/** Tries would last into the next day, so only a stack may have one. Its life is shorter. */
+function dailyFrom(plan: Plan): Plan {
+  if (!plan.stack) return plan;
+  const { anchorDay: _, firstPeriod: __, ...daily } = plan;
+  const endsAt = plan.startsAt + 45 * dayLong;
+  const acts = plan.acts.filter(({ at }) => at < endsAt);
+  return { ...daily, interval: { days: 1 }, acts, endsAt };
+}
+
+/** After an outage and at any time: the merchant looks at what was missed. */
+function withMissedCharges(plan: Plan, { random, pick }: Pick<Drawing, 'random' | 'pick'>): Plan {
+  const days = (plan.endsAt - plan.startsAt) / dayLong - 5;
+  const anywhere = Array.from({ length: random(4) }, () => plan.startsAt + (1 + random(days * 24)) * hour);
+  const looks = [...anywhere, ...plan.outages.flatMap(({ until }) => [until, until + random(40) * hour])];
+  const others = looks
+    .filter(() => random(2) === 0)
+    .map((at): Act => ({
+      at: at + 3 * second,
+      does: pick('chargeMissed', 'chargeMissed', 'forgiveMissed', 'bankTakesBack'),
+    }))
+    .filter(({ at }) => at < plan.endsAt)
+    .filter(({ at }) => plan.outages.every(({ from, until }) => at < from || at > until));
+  return { ...plan, acts: [...plan.acts, ...others].toSorted((a, b) => a.at - b.at) };
+}
+
+function costOfFirst({ anchorDay }: Plan, pick: Drawing['pick']): Pick<Plan, 'firstPeriod'> {
+  return anchorDay === undefined ? {} : { firstPeriod: pick('free', 'full', 'proRata') };
+}
+
+/** One that starts with a saved card may have run elsewhere, and be behind. */
+function importFrom(
+  { zone, startsAt, firstPayment, trialDays }: Plan,
+  random: (below: number) => number,
+): Pick<Plan, 'continuesWith'> {
+  if (firstPayment || trialDays > 0 || random(6) > 0) return {};
+  const startsOn = localDay(zone, startsAt) - 1 - random(random(2) ? 20 : 100);
+  return { continuesWith: { number: 1 + random(40), startsOn } };
 }
 
 /** Payers who have ended it come back, some before the end. */
@@ -347,6 +396,8 @@ export type Story = {
   charges: { number: number; at: Micros }[];
   /** What the saved card was charged for changes. */
   changes: { amount: number; at: Micros }[];
+  /** The periods whose money the bank took back, each time. */
+  losses: number[];
   /** What the end gave back of each payment, or tried to. */
   refunds: { amount: number; hasFailed: boolean }[];
   end: string;

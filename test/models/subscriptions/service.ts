@@ -11,11 +11,13 @@ import {
 import type { ChargeEnding } from '../../../src/subscriptions/domain/charge-outcome.ts';
 import {
   decideCancel,
+  decideChargeMissed,
   decideFirstPaymentCaptured,
   decideForgive,
   decidePaid,
   decidePause,
   decideResume,
+  decideTakenBack,
   decideTry,
   decideUncancel,
   decideZone,
@@ -24,13 +26,14 @@ import {
   decideConsentRenewed,
   withChangeConsented,
 } from '../../../src/subscriptions/domain/dunning/try-again.ts';
+import type { LocalDate } from '../../../src/subscriptions/domain/schedule.ts';
 import type {
   Subscription,
   SubscriptionFact,
   SubscriptionTerms,
 } from '../../../src/subscriptions/domain/subscription.ts';
 import { withoutCredit } from '../../../simulation/checks/subscriptions/changes.ts';
-import { dayOf, dayLong, type Micros } from '../calendar.ts';
+import { dayOf, dayLong, textOf, type Micros } from '../calendar.ts';
 import { Life } from './lived.ts';
 import type { Act, Answer, Plan, Story } from './plan.ts';
 
@@ -57,10 +60,19 @@ function termsOf(plan: Plan): SubscriptionTerms {
       every: 'days' in interval ? { count: interval.days, unit: 'D' } : { count: interval.months, unit: 'M' },
       zone: plan.zone,
       chargeAt: window,
-      anchor: anchorDay === undefined ? 'atStart' : { day: anchorDay, firstPeriod: 'free' },
+      anchor:
+        anchorDay === undefined ? 'atStart' : { day: anchorDay, firstPeriod: plan.firstPeriod ?? 'free' },
       ...(trialDays > 0 ? { trialDays } : {}),
       ...(periods === undefined ? {} : { ends: { periods } }),
     },
+    ...(plan.continuesWith
+      ? {
+          firstPeriod: {
+            number: plan.continuesWith.number,
+            startsOn: textOf(plan.continuesWith.startsOn) as LocalDate,
+          },
+        }
+      : {}),
     catchUp: plan.catchUp,
     dunning: {
       name: 'plan',
@@ -160,7 +172,7 @@ function perform(life: Life, act: Act): void {
   const now = instant(act.at);
   if (subscription.parkedFor !== undefined) return;
   if (subscription.phase === 'ended' && act.does !== 'bankAnswers') return;
-  const facts = factsOf(subscription, act, now);
+  const facts = factsOf(life, act, now);
   if (act.does === 'priceNow' && facts.some(({ type }) => type === 'change_started'))
     life.answerToChange = act.answer === 'atBank' ? undefined : endingOf(act.answer, now);
   if (act.does === 'consent') {
@@ -170,10 +182,30 @@ function perform(life: Life, act: Act): void {
   life.take(facts, now);
   if (act.does === 'cancelNow') life.failsRefund = act.failsRefund;
   const isOver = life.subscription.phase === 'ended';
-  if (isOver || ['newCard', 'consent', 'priceNow'].includes(act.does)) wakeAt(life, now);
+  if (isOver || ['newCard', 'consent', 'priceNow', 'chargeMissed'].includes(act.does)) wakeAt(life, now);
 }
 
-function factsOf(subscription: Subscription, act: Act, now: Instant): readonly SubscriptionFact[] {
+/** Of the latest period, if it is paid by its own invoice alone. */
+function lossOf({ subscription, rows, facts }: Life): readonly SubscriptionFact[] {
+  const latest = [...rows.values()].at(-1);
+  const since = facts.findLastIndex(({ type }) => type === 'period_created');
+  const isChanged = facts
+    .slice(since)
+    .some(({ type }) => type === 'items_changed' || type === 'change_started');
+  if (latest?.outcome !== 'paid' || latest.amountMinor === 0n || isChanged) return [];
+  const others = [...rows.values()].filter((row) => row.outcome === 'paid' && row !== latest);
+  return decideTakenBack(
+    subscription,
+    latest,
+    others
+      .map(({ endsAt }) => endsAt)
+      .toSorted()
+      .at(-1),
+  );
+}
+
+function factsOf(life: Life, act: Act, now: Instant): readonly SubscriptionFact[] {
+  const { subscription } = life;
   const oldest = subscription.open[0]?.number ?? 0;
   switch (act.does) {
     case 'pause': {
@@ -199,6 +231,18 @@ function factsOf(subscription: Subscription, act: Act, now: Instant): readonly S
       return factsIn(decideTry(subscription, 'newCard'));
     case 'consent':
       return decideConsentRenewed(subscription, now, now);
+    case 'chargeMissed': {
+      const [missed] = subscription.missed;
+      return missed
+        ? factsIn(decideChargeMissed(subscription, missed.number, { invoiceId: `missed ${now}` }))
+        : [];
+    }
+    case 'bankTakesBack':
+      return lossOf(life);
+    case 'forgiveMissed': {
+      const [missed] = subscription.missed;
+      return missed ? factsIn(decideForgive(subscription, missed.number, now)) : [];
+    }
     case 'forgive':
       return oldest === 0 ? [] : factsIn(decideForgive(subscription, oldest, now));
     case 'zone':
@@ -255,6 +299,9 @@ function storyOf({ subscription, rows, charges, changeCharges, log }: Life): Sto
     })),
     charges: charges.map(({ number, at }) => ({ number, at: micros(at) })),
     changes: changeCharges.map(({ amountMinor, at }) => ({ amount: Number(amountMinor), at: micros(at) })),
+    losses: log.flatMap(({ facts }) =>
+      facts.flatMap((fact) => (fact.type === 'payment_taken_back' ? [fact.period.number] : [])),
+    ),
     refunds: (endRefund?.refunds ?? []).map(({ amountMinor, failedFor }) => ({
       amount: Number(amountMinor),
       hasFailed: failedFor !== undefined,

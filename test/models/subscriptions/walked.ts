@@ -45,7 +45,14 @@ const restOf = ({ startsAt, endsAt }: { startsAt: Micros; endsAt: Micros }, at: 
   left: second(endsAt) - second(at),
   whole: second(endsAt) - second(startsAt),
 });
-type Span = { number: number; kind: 'trial' | 'first' | 'regular'; from: Day; until: Day };
+type Span = {
+  number: number;
+  kind: 'trial' | 'first' | 'regular';
+  from: Day;
+  until: Day;
+  /** Its days, of those of the whole period that would end with it. */
+  share?: Share;
+};
 
 const calendarBegins = dayOf('2026-01-01');
 /** Each day with its date and the count of its month, found by counting days. */
@@ -68,10 +75,18 @@ function spansOf(
   if (plan.trialDays > 0) starts.push({ day: first, kind: 'trial' });
   let anchor: Day | undefined;
   let regular = 0;
+  let shareOfFirst: Share | undefined;
   for (let day = afterTrial; day <= lastDay; day++) {
     const wanted = plan.anchorDay ?? dateOf(afterTrial).date;
     const isThatDate = dateOf(day).date === wanted || (dateOf(day).isLast && dateOf(day).date < wanted);
-    if (anchor === undefined && (plan.anchorDay === undefined || isThatDate)) anchor = day;
+    if (anchor === undefined && (plan.anchorDay === undefined || isThatDate)) {
+      anchor = day;
+      if (plan.anchorDay !== undefined && 'months' in plan.interval)
+        shareOfFirst = {
+          left: day - afterTrial,
+          whole: day - beforeAnchor(day, plan.anchorDay, plan.interval.months),
+        };
+    }
     if (anchor === undefined) {
       if (day === afterTrial) starts.push({ day, kind: 'first' });
       continue;
@@ -87,9 +102,22 @@ function spansOf(
     // One more start is where the last period ends.
     if (plan.periods !== undefined && regular > plan.periods) break;
   }
-  return starts
-    .slice(0, -1)
-    .map(({ day, kind }, index) => ({ number: index + 1, kind, from: day, until: starts[index + 1]!.day }));
+  return starts.slice(0, -1).map(({ day, kind }, index) => ({
+    number: index + 1,
+    kind,
+    from: day,
+    until: starts[index + 1]!.day,
+    ...(kind === 'first' && shareOfFirst ? { share: shareOfFirst } : {}),
+  }));
+}
+
+/** Where the period before the first whole one would have started. */
+function beforeAnchor(anchor: Day, anchorDay: number, apart: number): Day {
+  for (let day = anchor - 1; ; day--) {
+    const { months, date, isLast } = dateOf(day);
+    const isThatDate = date === anchorDay || (isLast && date < anchorDay);
+    if (isThatDate && dateOf(anchor).months - months === apart) return day;
+  }
 }
 
 /** `moment`: the second of the local day at which this subscription is charged. Any is right that is in the window. */
@@ -111,6 +139,7 @@ class Walk {
   readonly changes: Story['changes'] = [];
   /** By the number of the period that they are for, in their order. */
   readonly payments = new Map<number, number[]>();
+  readonly losses: number[] = [];
   refunds: Story['refunds'] = [];
   /** Asked for at the end, and not made yet. */
   refund: { share: 'unused' | 'last'; at: Micros; fails: boolean } | undefined;
@@ -124,6 +153,8 @@ class Walk {
   /** Collected for the latest period, less what was credited. */
   collected = 0;
   changedOn: Day | undefined;
+  /** The latest row when a change of its items was wanted. */
+  changedRow: Row | undefined;
   unpaid: Unpaid[] = [];
   /** Until when, unless a person decides that. It stays while a period is unpaid. */
   pause: { until: Micros | undefined } | undefined;
@@ -137,14 +168,15 @@ class Walk {
     this.zone = plan.zone;
     this.price = plan.price;
     this.lastDay = localDay('UTC', plan.endsAt) + 200;
-    this.spans = spansOf(plan, localDay(plan.zone, plan.startsAt), this.lastDay);
+    const first = plan.continuesWith?.startsOn ?? localDay(plan.zone, plan.startsAt);
+    this.spans = spansOf(plan, first, this.lastDay);
   }
 
   run(): Story {
     const { firstPayment } = this.plan;
     if (firstPayment?.isPaid === false) {
       const waitsUntil = this.plan.startsAt - firstPayment.createdBefore + dayLong;
-      const nothing = { rows: [], charges: [], changes: [], refunds: [], balance: 0 };
+      const nothing = { rows: [], charges: [], changes: [], losses: [], refunds: [], balance: 0 };
       return {
         ...nothing,
         end: 'ended firstPaymentMissing',
@@ -166,8 +198,14 @@ class Walk {
       if (act) this.act(act);
     }
     const end = this.phase === 'ended' ? `ended ${this.why}` : this.phase;
-    const { rows, charges, changes, refunds, balance, endedAt } = this;
-    return { rows, charges, changes, refunds, end, balance, ...(endedAt === undefined ? {} : { endedAt }) };
+    const { changes, refunds, balance, endedAt } = this;
+    const before = (this.plan.continuesWith?.number ?? 1) - 1;
+    const numbered = <T extends { number: number }>(all: readonly T[]) =>
+      all.map((one) => ({ ...one, number: one.number + before }));
+    const [rows, charges] = [numbered(this.rows), numbered(this.charges)];
+    const losses = this.losses.map((number) => number + before);
+    const story = { rows, charges, changes, losses, refunds, end, balance };
+    return { ...story, ...(endedAt === undefined ? {} : { endedAt }) };
   }
 
   /** The payer's own payment is that of the first period, whatever it cost. */
@@ -304,13 +342,15 @@ class Walk {
   }
 
   dueAt(span: Span): Micros {
-    if (this.rows.length === 0) return this.plan.startsAt;
+    if (this.rows.length === 0 && !this.plan.continuesWith) return this.plan.startsAt;
     return Math.max(this.startOfSpan(span), this.momentOn(span.from));
   }
 
-  fullPrice({ kind }: { kind: Span['kind'] }, price: number): number {
-    // A short first period is free in these plans, as a trial is.
-    return kind === 'regular' ? price : 0;
+  fullPrice({ kind, share = all }: Pick<Span, 'kind' | 'share'>, price: number): number {
+    if (kind === 'regular') return price;
+    const { firstPeriod = 'free' } = this.plan;
+    if (kind === 'trial' || firstPeriod === 'free') return 0;
+    return firstPeriod === 'full' ? price : partOf(price, share);
   }
 
   addRow(span: Span, outcome: string, credit = 0, share = all): Row {
@@ -623,6 +663,18 @@ class Walk {
         this.consent(act.at);
         this.settle(act.at);
         return;
+      case 'chargeMissed':
+        this.chargeMissed(act.at);
+        this.settle(act.at);
+        return;
+      case 'bankTakesBack':
+        this.takeBack();
+        return;
+      case 'forgiveMissed': {
+        const missed = this.rows.find(({ outcome }) => outcome === 'missed');
+        if (missed && this.phase !== 'unpaid') missed.outcome = 'forgiven';
+        return;
+      }
       case 'forgive':
         if (!oldest) return;
         this.drop(oldest, 'forgiven');
@@ -673,6 +725,26 @@ class Walk {
     }
   }
 
+  /** It is asked for like one that is due, unless another debt is open or may come. */
+  chargeMissed(now: Micros): void {
+    const row = this.rows.find(({ outcome }) => outcome === 'missed');
+    if (!row || this.phase !== 'running' || this.change?.fresh) return;
+    if (this.unpaid.length > 0 && !this.plan.stack) return;
+    row.outcome = 'open';
+    const open: Unpaid = { row, tries: 0, answers: [], isKnownFailed: false, isWished: true, tryAt: now };
+    this.unpaid = [...this.unpaid, open].toSorted((a, b) => a.row.number - b.row.number);
+  }
+
+  /** The merchant may ask for it again. What credit has paid of it stays paid. */
+  takeBack(): void {
+    const row = this.rows.at(-1);
+    if (row?.outcome !== 'paid' || row.amount === 0 || this.change || this.changedRow === row) return;
+    row.outcome = 'missed';
+    this.losses.push(row.number);
+    this.collected = row.credit;
+    this.payments.delete(row.number);
+  }
+
   changeLater(price: number): void {
     if (this.phase !== 'unpaid' && !this.change) this.laterPrice = price;
   }
@@ -708,6 +780,7 @@ class Walk {
     const cost = isToday ? price : isCharged ? part(this.fullPrice(kind, price)) : 0;
     const fromBalance = Math.min(this.balance, Math.max(0, cost - credit));
     this.balance -= fromBalance;
+    this.changedRow = row;
     const fresh = { day: today, startsAt: startOf(this.zone, today), credit };
     const change = {
       number: row.number,

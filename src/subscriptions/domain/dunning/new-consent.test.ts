@@ -320,6 +320,18 @@ describe('of a change that is not paid', () => {
       [{ outcome: 'unsent' }],
       [first, laterBy(first, 3_600_000)],
     ],
+    [
+      'is refused by the rules after the hold, and comes when they allow it',
+      held(first),
+      [{ outcome: 'refused', code: 'recurrentRetryTooEarly', retryAfter: second }, { outcome: 'captured' }],
+      [first, second],
+    ],
+    [
+      'is refused for good after the hold',
+      held(first),
+      [{ outcome: 'refused', code: 'recurrentAmountAboveConsent' }],
+      [first],
+    ],
     ['is not made when its invoice is due', held(due), [], []],
     ['is not made again if the bank was away without a hold', { outcome: 'unsent' }, [], []],
   ])('a first charge under a hold %s', (_, ending, endings, charges) => {
