@@ -403,7 +403,7 @@ async function settledByOthers(
     const parent = await parentOf(db, subscription, invoiceId);
     return decidePaid(subscription, number, 'payer', now, parent);
   }
-  if (isOverdue(invoice, now)) return decideOverdue(subscription, number);
+  if (isOverdue(invoice, now)) return decideOverdue(subscription, number, now);
   const forgiven = decideForgive(subscription, number, now);
   return forgiven.ok ? forgiven.value : [];
 }
