@@ -338,14 +338,14 @@ async function endOfOpen(
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
-  for (const period of subscription.open) {
-    const ended =
+  const ended = await Promise.all(
+    subscription.open.map((period) =>
       period.charging === undefined
-        ? await settledByOthers(deps.db, subscription, period, now)
-        : await factsOfCharge(deps, subscription, period, now);
-    if (ended.length > 0) return ended;
-  }
-  return [];
+        ? settledByOthers(deps.db, subscription, period, now)
+        : factsOfCharge(deps, subscription, period, now),
+    ),
+  );
+  return ended.find((facts) => facts.length > 0) ?? [];
 }
 
 /** The outcome of the charge at the bank, once it is known. */
@@ -477,7 +477,8 @@ async function begin(
     return chargeInvoice({ ...asked, ...defined({ sequence, retry }) }, now, deps);
   }
   const series = (await findChargedSeries(deps.db, subscription, deps.consents))?.series;
-  const whole = { currency: terms.currency, items: change?.items ?? [] };
+  if (!change) throw new Error(`Subscription ${terms.id} charges a change that it does not have.`);
+  const whole = { currency: terms.currency, items: change.items };
   const allowed = series ? await allowedBySeries(series.id, whole, now, deps) : accept(undefined);
   return allowed.ok ? chargeInvoice(asked, now, deps) : allowed;
 }
