@@ -751,6 +751,19 @@ begin
   raise exception using errcode = 'MV001', message = 'another transaction has changed the row since it was read';
 end $$;
 
+create or replace function public.wake_awaiting_subscriptions()
+ returns trigger
+ language plpgsql
+as $$
+begin
+  update subscription set wake_at = new.changed_at
+  where subscription_id in (
+      select subscription_id from subscription where subscription_id = any (old.awaited_by) for no key update skip locked
+    ) and phase <> 'ended' and wake_at > new.changed_at;
+  new.awaited_by := null;
+  return new;
+end $$;
+
 create or replace function public.wake_subscription_of_consent()
  returns trigger
  language plpgsql
@@ -1907,6 +1920,7 @@ create table series (
   stuck_reason text,
   changed_at timestamp with time zone default now() not null,
   card_stops integer default 0 not null,
+  awaited_by id[],
   constraint series_pkey primary key (series_id),
   constraint series_status_check check (status = any (array['active'::text, 'stopped'::text, 'withdrawn'::text]))
 ) with (fillfactor=60);
@@ -1915,6 +1929,7 @@ create index series_of_card on series using btree (card_key) where status = 'act
 create index series_stuck on series using btree (stuck_at) where stuck_at is not null;
 create trigger consent_wakes_subscription after update of status on series for each row when (new.status = 'withdrawn'::text and old.status <> 'withdrawn'::text) execute function wake_subscription_of_consent();
 create trigger new_consent_wakes_subscriptions after update of terms on series for each row when ((old.terms ->> 'consentedAt'::text) is distinct from (new.terms ->> 'consentedAt'::text)) execute function wake_subscriptions_of_new_consent();
+create trigger series_wakes_awaiting before update of version on series for each row when (old.awaited_by is not null) execute function wake_awaiting_subscriptions();
 
 create table series_attempt (
   series_id id not null,

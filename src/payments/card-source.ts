@@ -51,7 +51,11 @@ export type PayerRefusal =
 type PayerParams<Type> = PaymentParams['payer'] & { payerType: Type };
 
 /** What a subscription says of its charge. */
-type OfSubscription = { readonly sequence?: InstalmentSequence; readonly retry?: Retry };
+type OfSubscription = {
+  readonly sequence?: InstalmentSequence;
+  readonly retry?: Retry;
+  readonly waitsForOthers?: true;
+};
 
 export type CardSource = { readonly caller: Caller; readonly now: Instant } & (
   | {
@@ -213,15 +217,15 @@ async function savedCardOf(
 }
 
 async function cardOfParent(
-  { caller, payer, now, sequence, retry }: SourceFrom<'parent'>,
+  { caller, payer, now, sequence, retry, waitsForOthers }: SourceFrom<'parent'>,
   { db, charging, banks, isLocked }: CardSourceDeps & { readonly isLocked: boolean },
   invoice: PayableInvoice,
 ): Promise<Outcome<SelectedCard, PayerRefusal>> {
   const { partyId } = caller;
   const { invoiceID: invoiceId, paymentID: paymentId } = payer.recurrentParentPayment;
   const parent = { invoiceId, paymentId };
-  const evaluated = (seriesId: string) =>
-    charging.evaluate(db, { seriesId, parent, ...chargeOf(invoice) }, { now, isLocked });
+  const charge = { parent, ...chargeOf(invoice), ...defined({ waitsForOthers }) };
+  const evaluated = (seriesId: string) => charging.evaluate(db, { seriesId, ...charge }, { now, isLocked });
   // A payment that started a series can always be its parent. For any other payment, read its series from the payment.
   let evaluation = await evaluated(seriesIdOf(parent));
   let previous: Approval | undefined;
@@ -250,7 +254,7 @@ async function cardOfCustomer(
   { db, customers, charging, consents, cards, banks }: CardSourceDeps,
   invoice: PayableInvoice,
 ): Promise<Outcome<SelectedCard, PayerRefusal>> {
-  const { caller, payer, now, sequence, retry } = source;
+  const { caller, payer, now, sequence, retry, waitsForOthers } = source;
   const { partyId } = caller;
   const { customerID: customerId, sessionInfo } = payer;
   const found = await savedCardOf(customers, db, source, invoice);
@@ -258,7 +262,8 @@ async function cardOfCustomer(
   const { card, contactInfo } = found.value;
   const { livemode, token, seriesId: named } = card;
   const seriesId = await consents.seriesOfCustomer(db, { named, customerId, partyId, livemode, token });
-  const evaluation = await charging.evaluate(db, { seriesId, ...chargeOf(invoice) }, { now, isLocked: true });
+  const charge = { seriesId, ...chargeOf(invoice), ...defined({ waitsForOthers }) };
+  const evaluation = await charging.evaluate(db, charge, { now, isLocked: true });
   if (!evaluation) throw new Error(`Customer ${customerId} is ready but has no series.`);
   const decision = unlessPaused(evaluation.decision, await banks.pausedUntil(invoice, now));
   const contact = contactOf({ contactInfo, ...defined({ sessionInfo }) });

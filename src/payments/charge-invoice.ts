@@ -22,18 +22,19 @@ export type ChargeAsked = {
   readonly payer: { readonly customerId: string } | PaymentRef;
   readonly sequence?: InstalmentSequence;
   readonly retry?: Retry;
+  readonly waitsForOthers?: true;
 };
 
 /** Within a transaction. The shop has agreed to it, so the rules for its own API keys apply. */
 export async function chargeInvoice(
-  { partyId, invoiceId, payer: of, sequence, retry }: ChargeAsked,
+  { partyId, invoiceId, payer: of, ...ofSubscription }: ChargeAsked,
   now: Instant,
   deps: StartPaymentDeps,
 ) {
   const payable = await findPayableInvoice(deps.db, partyId, invoiceId);
   if (!payable) return refuse('invoiceNotFound');
   const caller = { kind: 'apiKey', keyId: 'subscription', partyId, scopes: [] } as const;
-  const source = sourceOf(of, { caller, now, ...defined({ sequence, retry }) });
+  const source = sourceOf(of, { caller, now, ...ofSubscription });
   const wish = {
     params: { flow: { type: 'PaymentFlowInstant' }, payer: source.payer },
     deadline: undefined,
@@ -47,7 +48,7 @@ export async function chargeInvoice(
 /** The receipt of a charge by a parent goes to the address of its consent. */
 function sourceOf(
   of: ChargeAsked['payer'],
-  asked: Pick<CardSource, 'caller' | 'now'> & Pick<ChargeAsked, 'sequence' | 'retry'>,
+  asked: Pick<CardSource, 'caller' | 'now'> & Omit<ChargeAsked, 'partyId' | 'invoiceId' | 'payer'>,
 ): CardSource {
   if ('customerId' in of)
     return { ...asked, from: 'customer', payer: { payerType: 'CustomerPayer', customerID: of.customerId } };

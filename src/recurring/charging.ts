@@ -22,6 +22,7 @@ import {
   findPendingAttempt,
   findPendingCharge,
   readChargeHistory,
+  storeAwaited,
   storeCardStop,
   storeChargeEnd,
   storeDecline,
@@ -79,6 +80,7 @@ export function openCharging({ cards, receipts }: Deps): Charging {
     recordOutcome: (tx, seriesId, member, ending, now) =>
       recordOutcome(cards, tx, { seriesId, member, ending }, now),
     endOfCharge,
+    awaitEnd,
     holdEnded: storeHoldEnd,
     obligationEnded: storeObligationEnd,
     recordDecline: (tx, charge, answer, now) => recordDecline(cards, tx, charge, answer, now),
@@ -134,6 +136,12 @@ async function endOfCharge(db: Database, seriesId: string, member: PaymentRef) {
   if (!charge) throw new Error(`Series ${seriesId} has no charge of invoice ${member.invoiceId}.`);
   const { outcome, effect } = charge;
   return { outcome, ...(effect === 'stop charge' ? ({ stop: 'charge' } as const) : {}) };
+}
+
+async function awaitEnd(tx: Database, seriesId: string, subscriptionId: string): Promise<boolean> {
+  // A statement that waits for the lock itself would read the attempts as they were before.
+  await lockSeries(tx, seriesId);
+  return storeAwaited(tx, seriesId, subscriptionId);
 }
 
 /** An event of a series is never earlier than the one before. */

@@ -43,7 +43,7 @@ export type ChargeAsked = {
   readonly invoiceCreatedAt: Instant;
   readonly amount: Money;
   readonly parent?: PaymentRef;
-};
+} & Pick<Charge, 'waitsForOthers'>;
 
 export type Evaluation = {
   readonly series: Series;
@@ -91,6 +91,8 @@ export type Charging = {
   ): Promise<Evaluation | undefined>;
   /** Whether a created charge can no longer be sent, because the consent or card has ended or the network stopped it. */
   canNeverCharge(db: Database, seriesId: string, now: Instant): Promise<boolean>;
+  /** The next end of a charge wakes the subscription. False if none is in progress any more. */
+  awaitEnd(tx: Database, seriesId: string, subscriptionId: string): Promise<boolean>;
   /** After `evaluate` allowed the charge. Written by the statement that creates the payment. */
   chargeStarted(
     evaluation: Evaluation,

@@ -83,6 +83,8 @@ const maxTurns = 20;
 const dayMs = 24 * 3_600_000;
 /** Until the payer's own payment is over, no period is given up. Until a refund in progress is over, no other starts. */
 const payerPaysMs = 3_600_000;
+/** The end of the other charge wakes the subscription. If that is lost, it looks after this time. */
+const otherChargedMs = 3_600_000;
 
 /** The longest that a slot is taken for a charge: a slow bank must not hold up the subscriptions of another. */
 const slotForChargeMs = 5_000;
@@ -148,7 +150,11 @@ async function takeTurn(deps: JobDeps, stored: StoredSubscription, now: Instant)
   const end = async (turn: (tx: Database) => Promise<Turn>, inOne: SharedTransactions = transact) => {
     const done = await inOne(turn);
     if (done === 'versionConflict') return 'again';
-    return done.ok ? done.value : rest(laterBy(now, payerPaysMs));
+    if (done.ok) return done.value;
+    const isOtherCharged = done.refusal.code === 'recurrentRetryTooEarly';
+    return isOtherCharged && leasedUntil !== undefined && !isWritten
+      ? afterOther(deps, stored, leasedUntil, now)
+      : rest(laterBy(now, payerPaysMs));
   };
   if (isGivenBack(subscription)) {
     const { facts, isPending } = await heardOfRefunds(db, subscription);
@@ -181,6 +187,26 @@ async function takeTurn(deps: JobDeps, stored: StoredSubscription, now: Instant)
   return end((tx) => doNext(tx, seen, next, now, deps));
 }
 
+/** Another charge of the series is in progress, and its end wakes the subscription. `again`: it is over by now. */
+async function afterOther(
+  { db, consents, charging, countCharge }: JobDeps,
+  stored: StoredSubscription,
+  leasedUntil: Instant,
+  now: Instant,
+): Promise<'again' | 'rest'> {
+  const { subscription } = stored;
+  const series = (await findChargedSeries(db, subscription, consents))?.series;
+  if (!series) return 'again';
+  // Its row first, as everywhere. The end of the other charge comes before both, or finds both.
+  const waits = await allOrNothing(db, async (tx) => {
+    await restSubscription(tx, stored, leasedUntil, laterBy(now, otherChargedMs));
+    const isInProgress = await charging.awaitEnd(tx, series.id, subscription.terms.id);
+    return isInProgress ? accept(undefined) : refuse('recurrentRetryTooEarly');
+  });
+  if (waits.ok) countCharge('postponed', 'attemptPending');
+  return waits.ok ? 'rest' : 'again';
+}
+
 /** Nothing but the end of its refunds is left to hear of. */
 function isGivenBack({ endRefund }: Subscription): boolean {
   return endRefund !== undefined && endRefund.isDue === undefined;
@@ -204,7 +230,10 @@ async function afterConsent(
 type Turned = StoredSubscription | 'again' | 'rest';
 
 type Turn =
-  | Outcome<StoredSubscription | 'rest', 'subscriptionChargePending' | 'operationNotPermitted'>
+  | Outcome<
+      StoredSubscription | 'rest',
+      'subscriptionChargePending' | 'operationNotPermitted' | 'recurrentRetryTooEarly'
+    >
   | 'versionConflict';
 
 function countCharges(
@@ -338,14 +367,14 @@ async function endOfOpen(
   subscription: Subscription,
   now: Instant,
 ): Promise<readonly SubscriptionFact[]> {
-  for (const period of subscription.open) {
-    const ended =
+  const ended = await Promise.all(
+    subscription.open.map((period) =>
       period.charging === undefined
-        ? await settledByOthers(deps.db, subscription, period, now)
-        : await factsOfCharge(deps, subscription, period, now);
-    if (ended.length > 0) return ended;
-  }
-  return [];
+        ? settledByOthers(deps.db, subscription, period, now)
+        : factsOfCharge(deps, subscription, period, now),
+    ),
+  );
+  return ended.find((facts) => facts.length > 0) ?? [];
 }
 
 /** The outcome of the charge at the bank, once it is known. */
@@ -403,7 +432,7 @@ async function settledByOthers(
     const parent = await parentOf(db, subscription, invoiceId);
     return decidePaid(subscription, number, 'payer', now, parent);
   }
-  if (isOverdue(invoice, now)) return decideOverdue(subscription, number);
+  if (isOverdue(invoice, now)) return decideOverdue(subscription, number, now);
   const forgiven = decideForgive(subscription, number, now);
   return forgiven.ok ? forgiven.value : [];
 }
@@ -444,6 +473,9 @@ async function doNext(
     // Its end wakes the subscription.
     return accept('rest');
   }
+  const { rule } = payment.refusal.details ?? {};
+  // Nothing has happened to the subscription: it is due as before.
+  if (charge.type === 'charge_started' && rule === 'attemptPending') return refuse('recurrentRetryTooEarly');
   // The consent was revoked after the last look.
   const isRevoked = payment.refusal.code === 'recurrentConsentRevoked';
   const consent = isRevoked ? await findChargedSeries(tx, subscription, deps.consents) : undefined;
@@ -474,10 +506,11 @@ async function begin(
   if (charge.type === 'charge_started') {
     const sequence = schedule && instalmentOf(schedule, charge.number);
     const retry = retryOf(subscription, charge.number, now);
-    return chargeInvoice({ ...asked, ...defined({ sequence, retry }) }, now, deps);
+    return chargeInvoice({ ...asked, waitsForOthers: true, ...defined({ sequence, retry }) }, now, deps);
   }
   const series = (await findChargedSeries(deps.db, subscription, deps.consents))?.series;
-  const whole = { currency: terms.currency, items: change?.items ?? [] };
+  if (!change) throw new Error(`Subscription ${terms.id} charges a change that it does not have.`);
+  const whole = { currency: terms.currency, items: change.items };
   const allowed = series ? await allowedBySeries(series.id, whole, now, deps) : accept(undefined);
   return allowed.ok ? chargeInvoice(asked, now, deps) : allowed;
 }

@@ -24,6 +24,12 @@ credits_pending = sums.credits_pending + excluded.credits_pending;
 -- approve_charge
 select asker, is_posted from approve_charges($1::json);
 
+-- await_end_of_charge
+update series set awaited_by = array_append(array_remove(awaited_by, $1::text), $1::text)
+where series_id = $2::text
+and exists (select from series_attempt where series_id = $2::text and outcome = 'pending')
+returning series_id;
+
 -- await_search_position
 select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch

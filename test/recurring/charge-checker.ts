@@ -38,6 +38,7 @@ export type Asked = {
   readonly invoice: number;
   readonly invoiceMadeAt: number | 'then';
   readonly amount: number;
+  readonly waitsForOthers?: true;
 };
 
 const hour = 3_600_000;
@@ -116,6 +117,10 @@ export function isLegal(told: readonly Told[], log: readonly Happened[], asked: 
   if (asked.invoiceMadeAt !== 'then' && asked.invoiceMadeAt <= dead) return false;
   if (at < notBefore) return false;
 
+  const isOneInProgress = [...charges.values()].some(
+    (one) => one.series === asked.series && !ends.has(one.id),
+  );
+  if (asked.waitsForOthers && isOneInProgress) return false;
   // While failing: one attempt a day, and no concurrent one.
   if (failingSince !== undefined) {
     for (const charge of charges.values()) {

@@ -127,6 +127,7 @@ function play(seed: number, seen: Record<string, number>): void {
         invoice,
         invoiceMadeAt: random() < 0.1 ? 'then' : (invoices[invoice] as number),
         amount,
+        ...(random() < 0.2 ? { waitsForOthers: true } : {}),
       };
       const lastAttemptAt = attempts.findLast(
         ({ outcome, isMisconfigured }) => outcome !== 'unsent' && !isMisconfigured,
@@ -146,7 +147,8 @@ function play(seed: number, seen: Record<string, number>): void {
         ...(lastAttemptAt ? { lastAttemptAt } : {}),
       };
       const invoiceCreatedAt = asked.invoiceMadeAt === 'then' ? 'then' : instantAt(asked.invoiceMadeAt);
-      const decision = mayCharge(history, { invoiceCreatedAt }, instantAt(now));
+      const wish = { invoiceCreatedAt, ...defined({ waitsForOthers: asked.waitsForOthers }) } as const;
+      const decision = mayCharge(history, wish, instantAt(now));
       // Of several concurrent attempts, checking the last one is enough.
       const legal = left > 1 && decision.may ? true : isLegal(told, log, asked, now);
       if (decision.may !== legal) fail(decision, asked, legal ? 'it is legal' : 'it is not legal');

@@ -16,7 +16,7 @@ const clocksDifferMs = 4_000;
 
 export const retries: Check = {
   name: 'retries',
-  says: 'recurring charges keep the rules: once a day after a failure, for 31 days, none after a stop',
+  says: 'recurring charges keep the rules: once a day after a failure, for 31 days, none after a stop, and a period waits for others',
   find: (seen) => [...episodes(seen), ...stops(seen), ...counters(seen)],
 };
 
@@ -59,11 +59,22 @@ function attemptOf(row: AttemptRow, { histories }: Seen): Attempt {
   };
 }
 
+/** What subscriptions charge for their periods. */
+function chargesOfPeriods({ books }: Seen): ReadonlySet<unknown> {
+  const facts = books.events.flatMap((event) => (event.aggregate === 'subscription' ? event.facts : []));
+  return new Set(facts.flatMap((fact) => (fact.type === 'charge_started' ? [fact['paymentId']] : [])));
+}
+
 function episodes(seen: Seen): Problem[] {
+  const ofPeriods = chargesOfPeriods(seen);
   return [...groupedBy(seen.books.attempts, (row) => row.series_id).values()].flatMap((rows) => {
     const all = rows.map((row) => attemptOf(row, seen)).sort((a, b) => a.began - b.began);
     const ends = endsIn(seen.histories.get(rows[0]?.series_id ?? '')?.facts ?? []);
-    return all.flatMap((one, place) => breachesOf(one, all.slice(0, place), ends));
+    return all.flatMap((one, place) => {
+      const before = all.slice(0, place);
+      const isOfPeriod = ofPeriods.has(one.about.slice('payment '.length));
+      return [...(isOfPeriod ? meetings(one, before) : []), ...breachesOf(one, before, ends)];
+    });
   });
 }
 
@@ -76,6 +87,13 @@ function endsIn(facts: readonly Fact[]): End[] {
       ? [{ place, at: Date.parse(String(fact['at'])), invoice: String(fact['invoiceId']) }]
       : [],
   );
+}
+
+/** Those that a charge of a period should have let end first. */
+function meetings(one: Attempt, before: readonly Attempt[]): Problem[] {
+  return before
+    .filter(({ ended }) => ended > one.began)
+    .map((other) => [one.about, `it charges a period while ${other.about} is in progress`]);
 }
 
 /** What an attempt breaks, given those before it. */

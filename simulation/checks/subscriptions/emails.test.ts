@@ -65,6 +65,16 @@ test('a last step needs no other email than that of the end', () => {
   expect(problemsWith([email('0.started'), email('2.reminder'), email('3.ended')], ended)).toEqual([]);
 });
 
+test('a payer has one email about an unpaid period', () => {
+  const unpaid = entry(4, { type: 'subscription_unpaid' });
+  const other = entry(5, { type: 'period_paid' }, { type: 'subscription_unpaid' });
+  const sent = [email('0.started'), email('2.reminder'), email('3.notCollected')];
+  expect(problemsWith(sent, [...log, unpaid, other])).toEqual([]);
+  expect(problemsWith(sent.slice(0, 2), [...log, unpaid, other])).toEqual([
+    'no email says notCollected after version 3',
+  ]);
+});
+
 test('a subscription that continues another starts without an email', () => {
   const terms = { firstPeriod: { number: 7, startsOn: '2026-01-19' } };
   const [, ...later] = log;

@@ -81,8 +81,11 @@ function wrongIn(step: Step, written: readonly { readonly payment_id: string }[]
   const { before } = step;
   const facts = factsIn(step);
   if (facts.some(({ type }) => type === 'subscription_ended')) return [];
+  // Another period is settled, and the payer knows of the unpaid one.
+  const isKnown = facts.some(({ type }) => type === 'period_paid' || type === 'period_closed');
   return facts.flatMap(({ type }) => {
-    const { may = [], must = false } = emailsOf[type] ?? {};
+    const { may = [], must: mustOnce = false } = emailsOf[type] ?? {};
+    const must = mustOnce && !(type === 'subscription_unpaid' && isKnown);
     const own = written.filter(
       ({ payment_id: id }) => isOf(step, id) && may.includes(id.split('.')[1] ?? ''),
     );

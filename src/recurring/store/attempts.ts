@@ -160,6 +160,17 @@ const endHold = statement({
          select ${storedSeries.columns} from series where series_id = :series_id`,
 });
 
+/** The next version of the series wakes the subscription. No row: no charge is in progress. */
+const awaitEndOfCharge = statement({
+  name: 'await_end_of_charge',
+  parameters: { series_id: 'text', subscription_id: 'text' },
+  row: { series_id: 'text' },
+  text: `update series set awaited_by = array_append(array_remove(awaited_by, :subscription_id), :subscription_id)
+         where series_id = :series_id
+           and exists (select from series_attempt where series_id = :series_id and outcome = 'pending')
+         returning series_id`,
+});
+
 /** What the end of the obligation of an invoice changes. Not open: the series never charged it, has collected it, or it has ended before. */
 const readObligation = statement({
   name: 'read_obligation',
@@ -300,6 +311,12 @@ const insertStop = statement({
     update series set wake_at = least(wake_at, :stopped_at), card_stops = card_stops + 1
     from concerned where series.series_id = concerned.series_id`,
 });
+
+/** Of a series that is locked. */
+export async function storeAwaited(db: Database, seriesId: string, subscriptionId: string): Promise<boolean> {
+  const rows = await db.run(awaitEndOfCharge, { series_id: seriesId, subscription_id: subscriptionId });
+  return rows.length > 0;
+}
 
 type ReadHistory = {
   readonly stored: StoredSeries;

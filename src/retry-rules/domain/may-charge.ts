@@ -61,6 +61,8 @@ export type Charge = {
   readonly parent?: PaymentName;
   /** Absent: not known yet, and not compared. */
   readonly amount?: Money;
+  /** No person waits for the answer of this charge, so it lets another one of the series end first. */
+  readonly waitsForOthers?: true;
 } & ShopRules;
 
 /** What a shop has made stricter, or left to a warning. */
@@ -183,7 +185,7 @@ function decisionAt(
     nextPackAfter(series.card.paymentSystem, now),
     failingEnd && charge.invoiceCreatedAt === 'then' ? laterBy(failingEnd, anInstantMs) : undefined,
   ];
-  if (failingSince !== undefined && history.isAttemptPending) {
+  if (history.isAttemptPending && (failingSince !== undefined || charge.waitsForOthers)) {
     // The outcome of the pending attempt decides, and its time is unknown.
     return { may: false, code: 'recurrentRetryTooEarly', rule: 'attemptPending', pack: house };
   }

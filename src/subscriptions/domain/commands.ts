@@ -520,13 +520,15 @@ export function decideForgive(
   return accept(settled(subscription, [{ type: 'period_closed', number, outcome: 'forgiven' }], now));
 }
 
-/** No payment can settle it any more. All that waited for one ends, because only the payer could have continued it. */
-export function decideOverdue(subscription: Subscription, number: number): Facts {
-  const open = openPeriod(subscription, number);
-  if (!open || open.charging !== undefined) return [];
-  return subscription.phase === 'unpaid'
+/** No payment can settle it any more. If all waited for that one, it ends, because only the payer could have continued it. */
+export function decideOverdue(subscription: Subscription, number: number, now: Instant): Facts {
+  const { phase, open } = subscription;
+  const overdue = openPeriod(subscription, number);
+  if (!overdue || overdue.charging !== undefined) return [];
+  const waitsForOther = open.some((period) => period !== overdue && period.outcome === 'unpaid');
+  return phase === 'unpaid' && !waitsForOther
     ? ending(subscription, 'unpaid')
-    : [{ type: 'period_closed', number, outcome: 'unpaid' }];
+    : settled(subscription, [{ type: 'period_closed', number, outcome: 'unpaid' }], now);
 }
 
 export function openPeriod({ open }: Pick<Subscription, 'open'>, number: number): OpenPeriod | undefined {

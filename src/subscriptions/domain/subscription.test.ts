@@ -34,6 +34,7 @@ import {
   decideWake,
   decideZone,
 } from './commands.ts';
+import { emailsFor } from './duties/emails.ts';
 import { monthlyPolicy, type DunningPolicy } from './dunning/dunning.ts';
 import { decideMove } from './dunning/policies.ts';
 import { decideNewCard } from './dunning/try-again.ts';
@@ -308,10 +309,38 @@ describe('a failure', () => {
   ])('whose invoice is overdue is unpaid for good: $phase', ({ phase, until, after, rows }) => {
     const life = new Life(terms, failing(1, 2, 3)).until(at(until));
     expect(life.subscription.phase).toBe(phase);
-    life.take(decideOverdue(life.subscription, 1), at(until));
+    life.take(decideOverdue(life.subscription, 1, at(until)), at(until));
     expect([statusOf(life.subscription), life.outcomes()]).toEqual([after, rows]);
-    expect(decideOverdue(life.subscription, 1)).toEqual([]);
+    expect(decideOverdue(life.subscription, 1, at(until))).toEqual([]);
     expect(life.subscription.endedFor).toBe(after === 'ended' ? 'unpaid' : undefined);
+  });
+
+  describe('of a former stack', () => {
+    const now = at('2027-02-28T07:00');
+    function waitsForFirst(): Life {
+      const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 30, stack: true } });
+      const life = new Life(stacked, failing(1, 2)).until(now);
+      life.take([{ type: 'subscription_unpaid', number: 1 }], now);
+      expect(life.outcomes()).toEqual(['1 unpaid', '2 open']);
+      return life;
+    }
+
+    test('waits for the older one when the invoice of the younger is overdue', () => {
+      const life = waitsForFirst();
+      life.take(decideOverdue(life.subscription, 2, now), now);
+      expect([life.subscription.phase, life.outcomes()]).toEqual(['unpaid', ['1 unpaid', '2 unpaid']]);
+      expect(nextAction(life.subscription)).toBeUndefined();
+      life.take(decidePaid(life.subscription, 1, 'payer', now), now);
+      expect([statusOf(life.subscription), life.outcomes()]).toEqual(['active', ['1 paid', '2 unpaid']]);
+    });
+
+    test('tells the payer once that the older one is unpaid', () => {
+      const life = waitsForFirst();
+      const paid = decidePaid(life.subscription, 2, 'payer', now);
+      expect(paid.map(({ type }) => type)).toEqual(['period_paid', 'subscription_unpaid']);
+      const kinds = emailsFor(life.subscription, paid, now).map(({ kind }) => kind);
+      expect(kinds).not.toContain('notCollected');
+    });
   });
 
   test.each(['payment', 'forgiveness'] as const)(

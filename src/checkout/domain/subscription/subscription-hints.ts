@@ -16,6 +16,8 @@ export function hintsOf(shown: Shown, printed: Printed): Hints {
     const charge = charges[act];
     if (charge) hints[act] = thenHint(charge, printed);
   }
+  const pay = payHint(shown, printed);
+  if (pay !== undefined) hints.pay = pay;
   if (newCard) hints.newCard = newCardHint(newCard, shown, printed);
   if (agree) hints.agree = agreeHint(agree, printed);
   if (end) hints.end = endHint(end, shown, printed);
@@ -36,6 +38,12 @@ export function chargeInWords(
 ): string {
   const waiting = { announcement: words.nextAnnounced, consent: words.nextAgreed, card: words.nextWithCard };
   return sentence(waitsFor ? waiting[waitsFor] : planned, { date: date(at), amount: money(amountMinor) });
+}
+
+/** Without a customer, the card that pays is charged from then on. With one, only a saved card is. */
+function payHint({ acts, card, subscription }: Shown, { words }: Printed): string | undefined {
+  if (!acts.includes('pay') || !card || subscription.terms.customerId === undefined) return undefined;
+  return acts.includes('newCard') ? words.payOrReplace : words.payKeepsCard;
 }
 
 function newCardHint({ waitsFor, at }: TryOutlook, { shop }: Shown, { words, date }: Printed): string {

@@ -372,6 +372,24 @@ test('another card is offered in words only where there is a button for it', () 
   expect(subscriptionParts(shown, 'en').content).toContain('You can pay now.</p>');
 });
 
+const { customerId: _, ...ofPayment } = pastDue.terms;
+const card = { paymentSystem: 'visa', lastDigits: '4242' } as unknown as NonNullable<
+  SubscriptionShown['card']
+>;
+
+test.each<[string, Partial<SubscriptionShown>, 'payOrReplace' | 'payKeepsCard' | undefined]>([
+  ['with a customer, and another card on offer', { card }, 'payOrReplace'],
+  ['with a customer alone', { card, acts: ['pay', 'end'] }, 'payKeepsCard'],
+  ['started with a payment', { card, subscription: { ...pastDue, terms: ofPayment } }, undefined],
+  ['without a card', {}, undefined],
+])('below the payment, which card is charged later: %s', (_, more, expected) => {
+  const shown = { ...shownOf(pastDue), ...more };
+  for (const locale of ['en', 'ru'] as const) {
+    const hint = /<p id="pay-hint" class="hint">([^<]*)</.exec(subscriptionParts(shown, locale).content);
+    expect(hint?.[1]).toBe(expected && subscriptionWords[locale][expected]);
+  }
+});
+
 test('a shop that switches both off leaves the payer the end', () => {
   expect(actsOf(active, { pause: false, changeCard: false }, now)).toEqual(['end']);
   expect(actsOf(paused('payer'), { pause: false, changeCard: false }, now)).toEqual(['resume', 'end']);

@@ -171,6 +171,23 @@ test('a period that is charged again is paid for its own time', () => {
   });
 });
 
+test('a period that has given credit is charged in full again after the next has begun, and keeps the credit', () => {
+  const life = new Life(terms).until(asked);
+  const change = { when: 'now', credit: 'unused', items: cheaper } as const;
+  life.take(valueOf(decideChange(life.subscription, change, 'C', asked)), asked);
+  const given = life.subscription.creditMinor;
+  const next = at('2027-02-28T07:00');
+  life.until(next);
+  expect(life.rows.get(2)).toMatchObject({ amountMinor: 0n, creditMinor: 5_000n, outcome: 'paid' });
+  lose(life, 1, next);
+  expect(life.subscription.creditMinor).toBe(given - 5_000n);
+  life.take(valueOf(decideChargeMissed(life.subscription, 1, { invoiceId: 'I' })), next);
+  life.take(decidePaid(life.subscription, 1, 'payer', next), next);
+  // What they have paid is what the first period has cost, the second one, and the credit that is left.
+  expect(life.rows.get(1)).toMatchObject({ amountMinor: 30_000n, outcome: 'paid' });
+  expect(30_000n - given + 5_000n + life.subscription.creditMinor).toBe(30_000n);
+});
+
 test('it costs what its dates say, also where the dates before have another last period', () => {
   const items = [{ product: 'Tea', quantity: 1n, priceMinor: 30_000n, lastPriceMinor: 100n }];
   const schedule = { ...terms.schedule, ends: { before: '2027-03-20' } };

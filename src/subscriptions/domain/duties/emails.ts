@@ -111,7 +111,10 @@ function emailOf(
     case 'anchor_shifted':
       return { ...about('newDates', after), ...continuesAt(last, now) };
     case 'subscription_unpaid':
-      return unpaidEmail('notCollected', after, openOf(after, fact.number));
+      // It is that already, if another period has been settled.
+      return openOf(before, fact.number)?.outcome === 'unpaid'
+        ? undefined
+        : unpaidEmail('notCollected', after, openOf(after, fact.number));
     case 'period_closed': {
       const closed = openOf(before, fact.number);
       const isLost =
