@@ -45,8 +45,8 @@ const awaitPosition = statement({
 });
 
 /**
- * What changed since `settled` waits while a payment is at the bank, so that most payments are copied once, with their outcome. What waits
- * is not read yet: its transactions stay unseen. A page that is full waits for nothing.
+ * What changed since `settled` waits while a payment is at the bank, so that most payments are copied once, with their outcome. Its
+ * transactions stay unseen, and in a full page, which another turn follows at once, nothing waits.
  */
 const readChanged = statement({
   name: 'read_changed_for_searches',
@@ -160,8 +160,8 @@ const maxTransactionsUnseen = 20n;
 type Read = { readonly more: boolean; readonly snapshot: string };
 
 /**
- * Undefined when another node reads. `more`: call it again at once. `settled` is the snapshot of a turn before: what was written since then
- * may wait for its bank. Without it, nothing waits.
+ * Undefined when another node reads; `more`: call it again at once. What was written since `settled`, the snapshot of a turn before, may
+ * wait for its bank.
  */
 export async function readChanges(db: Database, settled?: string): Promise<Read | undefined> {
   const changes = await copyChanges(db, settled);
