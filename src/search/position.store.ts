@@ -5,7 +5,8 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { statement, stored, type Values } from '../platform/database/statement.ts';
 import { unseenEvents } from '../platform/events/unseen.ts';
-import { snapshotBefore, transactionsBetween } from '../webhooks/domain/snapshot.ts';
+import { statesAtBank } from '../payments/domain/payment.ts';
+import { snapshotBefore, snapshotWithout, transactionsBetween } from '../webhooks/domain/snapshot.ts';
 import { copyChanged } from './copies.store.ts';
 import { resumFrom, resumStart, sumNextDay } from './sums/resum.store.ts';
 
@@ -17,6 +18,8 @@ const position = {
   is_mismatch: 'bool',
 } as const;
 type RebuildAt = Pick<Values<typeof position>, 'rebuild_after' | 'resum_from' | 'rebuilt'>;
+
+const atBank = statesAtBank.map((state) => `'${state}'`).join(', ');
 
 /** For the transaction: a plan made while the search rows are few would read all of them for each payment once they are many. */
 const byIndexAlone = `set_config('enable_seqscan', 'off', true) = 'off'`;
@@ -41,26 +44,42 @@ const awaitPosition = statement({
          from search_position where ${byIndexAlone} for update`,
 });
 
+/**
+ * What changed since `settled` waits while a payment is at the bank, so that most payments are copied once, with their outcome. Its
+ * transactions stay unseen, and in a full page, which another turn follows at once, nothing waits.
+ */
 const readChanged = statement({
   name: 'read_changed_for_searches',
-  parameters: { seen: 'text', limit: 'int4' },
+  parameters: { seen: 'text', settled: 'text?', limit: 'int4' },
   row: {
     snapshot: 'text',
     found: 'int8',
     found_until: 'text?',
     invoice_ids: stored('json?', list(text)),
     withdrawal_ids: stored('json?', list(text)),
+    waiting: stored('json?', list(text)),
   },
   text: `
     with found as materialized (${unseenEvents({
       columns: 'aggregate, aggregate_id',
       where: `aggregate in ('invoice', 'withdrawal')`,
     })}
+    ), reached as materialized (
+      select count(*) as found, max(written_in)::text as found_until from found
+    ), changed as materialized (
+      select aggregate, aggregate_id, array_agg(written_in) as transactions,
+        case when aggregate = 'invoice' and (select found from reached) < :limit
+               and not bool_or(pg_visible_in_snapshot(written_in, (:settled)::pg_snapshot))
+             then exists (select from payment where invoice_id = aggregate_id and status in (${atBank}) offset 0)
+             else false end as waits
+      from found group by aggregate, aggregate_id
     )
-    select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
-      array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'invoice')) as invoice_ids,
-      array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'withdrawal')) as withdrawal_ids
-    from found`,
+    select pg_current_snapshot()::text as snapshot, found, found_until,
+      (select array_to_json(array_agg(aggregate_id)) from changed where aggregate = 'invoice' and not waits) as invoice_ids,
+      (select array_to_json(array_agg(aggregate_id)) from changed where aggregate = 'withdrawal') as withdrawal_ids,
+      (select array_to_json(array_agg(distinct number::text)) from changed cross join unnest(transactions) as number
+       where waits) as waiting
+    from reached`,
 });
 
 const moveSeen = statement({
@@ -132,20 +151,27 @@ export const readOldestUnseen = statement({
   text: `select created_at from event where ${isUnseen} order by written_in limit 1`,
 });
 
+/** More than are written in half a second under full load. */
+const eventsAtOnce = 2_000;
 const objectsAtOnce = 500;
 /** Without changes the position is written only after this many transactions, as the webhook feed's is. */
 const maxTransactionsUnseen = 20n;
 
-/** Undefined when another node reads. `more`: call it again at once. */
-export async function readChanges(db: Database): Promise<{ more: boolean } | undefined> {
-  const changes = await copyChanges(db);
-  if (!changes?.isRebuilding) return changes && { more: changes.more };
+type Read = { readonly more: boolean; readonly snapshot: string };
+
+/**
+ * Undefined when another node reads; `more`: call it again at once. What was written since `settled`, the snapshot of a turn before, may
+ * wait for its bank.
+ */
+export async function readChanges(db: Database, settled?: string): Promise<Read | undefined> {
+  const changes = await copyChanges(db, settled);
+  if (!changes?.isRebuilding) return changes && { more: changes.more, snapshot: changes.snapshot };
   // In a transaction of its own: one that takes too long takes back no copy.
   const portion = await db.transaction(async (tx) => {
     const at = await takeTurn(tx);
     return at && nextPortion(tx, at);
   });
-  return { more: changes.more || portion?.isRebuilding === true };
+  return { more: changes.more || portion?.isRebuilding === true, snapshot: changes.snapshot };
 }
 
 async function takeTurn(tx: Database): Promise<Values<typeof position> | undefined> {
@@ -153,21 +179,31 @@ async function takeTurn(tx: Database): Promise<Values<typeof position> | undefin
   return at?.is_mismatch ? undefined : at;
 }
 
-function copyChanges(db: Database): Promise<{ more: boolean; isRebuilding: boolean } | undefined> {
+function copyChanges(
+  db: Database,
+  settled?: string,
+): Promise<(Read & { isRebuilding: boolean }) | undefined> {
   return db.transaction(async (tx) => {
     const at = await takeTurn(tx);
     if (!at) return undefined;
-    const [changed] = await tx.run(readChanged, { seen: at.seen, limit: objectsAtOnce });
+    const [changed] = await tx.run(readChanged, {
+      seen: at.seen,
+      settled: settled ?? null,
+      limit: eventsAtOnce,
+    });
     if (!changed) throw new Error('the query for what changed returned no row');
     await copyChanged(tx, {
       invoiceIds: changed.invoice_ids ?? [],
       withdrawalIds: changed.withdrawal_ids ?? [],
     });
-    const more = Number(changed.found) >= objectsAtOnce && changed.found_until !== null;
-    const seen = more ? snapshotBefore(changed.snapshot, BigInt(changed.found_until) + 1n) : changed.snapshot;
-    if (changed.found > 0n || transactionsBetween(at.seen, seen) > maxTransactionsUnseen)
+    const { snapshot, found, found_until: until, waiting } = changed;
+    const more = Number(found) >= eventsAtOnce && until !== null;
+    const seen = more
+      ? snapshotBefore(snapshot, BigInt(until) + 1n)
+      : snapshotWithout(snapshot, (waiting ?? []).map(BigInt));
+    if (found > 0n || transactionsBetween(at.seen, seen) > maxTransactionsUnseen)
       await tx.run(moveSeen, { seen });
-    return { more, isRebuilding: at.rebuild_after !== null || at.resum_from !== null };
+    return { more, snapshot, isRebuilding: at.rebuild_after !== null || at.resum_from !== null };
   });
 }
 

@@ -1,5 +1,5 @@
 // What searches find is what the API says of each object, on any node, after a crash and after a rebuild.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readBooks } from '../../simulation/checks/rows.ts';
 import { searchDifferences, searchRows } from '../../test/support/checks/search-check.ts';
 import { startNode } from '../../test/support/service/nodes.ts';
@@ -7,7 +7,9 @@ import { invoicesUrl, makeInvoice } from '../../test/support/worlds/invoices.ts'
 import { startSmallWorld, type SmallWorld } from '../../test/support/worlds/small-world.ts';
 import type { Database } from '../platform/database/database.ts';
 import { statement } from '../platform/database/statement.ts';
+import { openLog } from '../platform/log.ts';
 import { beginRebuild, freshness, readChanges, rebuildPortion } from './position.store.ts';
+import { openSearchReader } from './reader.ts';
 import { resumStart, sumNextDay, type ResumFrom } from './sums/resum.store.ts';
 
 let world: SmallWorld;
@@ -215,8 +217,108 @@ test('a node that dies between two copies leaves all to the next', async () => {
     await expect(readChanges(dying(database, dyingAt))).rejects.toThrow(`died at ${dyingAt}`);
     expect(await searched(id)).toEqual([]);
   }
-  expect(await readChanges(database)).toEqual({ more: false });
+  expect(await readChanges(database)).toMatchObject({ more: false });
   expect(await searched(id)).toHaveLength(1);
+});
+
+describe('a payment at the bank', () => {
+  let id: string;
+  let before: string | undefined;
+  beforeEach(async () => {
+    before = await copyAll();
+    ({ id } = await world.paid('4242424242424242'));
+  });
+  afterEach(async () => {
+    await become('captured');
+    await world.service.search.whenIdle();
+  });
+
+  /** In a transaction of its own, with its event. */
+  const become = (status: string, events = 1) =>
+    query(
+      `with written as (
+         update payment set status = $2, captured_minor = case when $2 in ('captured', 'capturing') then amount_minor end
+         where invoice_id = $1 returning invoice_id, party_id
+       )
+       insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+       select invoice_id, (select max(sequence) from event where aggregate_id = $1) + n, 'invoice', party_id, $3, '[]'
+       from written cross join generate_series(1, $4) as n`,
+      [id, status, world.service.clock.now(), events],
+    );
+  const found = async () =>
+    (await query('select status, xmin from search_payment where invoice_id = $1', [id]))[0];
+  const read = (settled?: string, db: Database = world.service.database) => readChanges(db, settled);
+  /** What a turn saw that copied everything. */
+  const copyAll = async () => (await read())?.snapshot;
+
+  test('is copied with its outcome, once', async () => {
+    await become('authorising');
+    const { id: neighbour } = await make();
+    const turn = await read(before);
+    expect(await found()).toBeUndefined();
+    expect(await searched(neighbour)).toHaveLength(1);
+    await become('captured');
+    const next = await read(turn?.snapshot);
+    const copied = await found();
+    expect(copied).toMatchObject({ status: 'captured' });
+    await read(next?.snapshot);
+    expect(await found()).toEqual(copied);
+    expect(await wrongSums()).toEqual([]);
+  });
+
+  test('is copied at the next turn if the bank is silent, and asOf is its time until then', async () => {
+    const { clock, database } = world.service;
+    before = await copyAll();
+    const { partyId } = world.merchant;
+    clock.advance(5_000);
+    const written = clock.now();
+    await become('authorising');
+    clock.advance(5_000);
+    const turn = await read(before);
+    expect(await found()).toMatchObject({ status: 'captured' });
+    expect((await freshness(database, partyId, clock.now())).asOf).toBe(written);
+    expect(await wrongSums()).toEqual([]);
+    await read(turn?.snapshot);
+    expect(await found()).toMatchObject({ status: 'authorising' });
+    expect((await freshness(database, partyId, clock.now())).asOf).toBe(clock.now());
+  });
+
+  test('waits for one turn, whatever changes meanwhile', async () => {
+    await become('authorising');
+    const turn = await read(before);
+    expect(await found()).toBeUndefined();
+    await become('capturing');
+    await read(turn?.snapshot);
+    expect(await found()).toMatchObject({ status: 'capturing' });
+  });
+
+  test('is not lost when its node dies while it waits', async () => {
+    await become('authorising');
+    await expect(read(before, dying(world.service.database, 'move_search_position'))).rejects.toThrow('died');
+    await read(before);
+    expect(await found()).toBeUndefined();
+    await copyAll();
+    expect(await found()).toMatchObject({ status: 'authorising' });
+  });
+
+  test('is copied at once when a turn has more to read than it can', async () => {
+    await become('authorising', 2_000);
+    expect(await read(before)).toMatchObject({ more: true });
+    expect(await found()).toMatchObject({ status: 'authorising' });
+  });
+
+  test('waits for the next turn of its node', async () => {
+    const turns: unknown[] = [];
+    const db = watched(world.service.database, ({ settled }) => void turns.push(settled));
+    const reader = openSearchReader({ db, log: openLog({ level: 'silent', human: false }) });
+    await become('authorising');
+    await reader.whenIdle();
+    expect(turns).toEqual([null, expect.stringMatching(/^\d+:\d+:/)]);
+    await become('capturing');
+    await reader.whenIdle();
+    expect(await found()).toMatchObject({ status: 'capturing' });
+    await reader.stop();
+  });
 });
 
 test('a portion of a rebuild that fails takes back no copy', async () => {
@@ -258,6 +360,18 @@ const readScans = statement({
   row: { scans: 'text' },
   text: `select current_setting('enable_seqscan') as scans`,
 });
+
+/** Says what is read of the log with. */
+function watched(database: Database, hear: (parameters: { readonly settled?: unknown }) => void): Database {
+  return {
+    ...database,
+    run(statement, parameters) {
+      if (statement.name === 'read_changed_for_searches') hear(parameters);
+      return database.run(statement, parameters);
+    },
+    transaction: (work) => database.transaction((tx) => work(watched(tx, hear))),
+  };
+}
 
 /** It fails at that statement, as if the node had been killed. */
 function dying(database: Database, at: string): Database {

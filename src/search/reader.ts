@@ -12,8 +12,12 @@ export function openSearchReader({ db, log }: { readonly db: Database; readonly 
     logFailure(log, error, {}, 'event log could not be read for searches'),
   );
 
+  /** What the turn before saw. Undefined after one that another followed at once. */
+  let settled: string | undefined;
+
   async function read(): Promise<void> {
-    const done = await readChanges(db);
+    const done = await readChanges(db, settled);
+    settled = done?.more ? undefined : done?.snapshot;
     if (done?.more) loop.wake();
   }
 
@@ -24,8 +28,11 @@ export function openSearchReader({ db, log }: { readonly db: Database; readonly 
     },
     /** Resolves when all that was written before is copied, or another node copies it. */
     async whenIdle() {
-      loop.wake();
-      await loop.whenIdle();
+      // What waits for its bank in the first turn is copied in the second.
+      for (let turn = 0; turn < 2; turn++) {
+        loop.wake();
+        await loop.whenIdle();
+      }
     },
     stop: () => loop.stop(),
   };

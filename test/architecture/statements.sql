@@ -4434,11 +4434,22 @@ select * from (
 union all
 (select aggregate, aggregate_id, written_in from event where written_in >= pg_snapshot_xmax(($1::text)::pg_snapshot) and aggregate in ('invoice', 'withdrawal') order by written_in fetch first ($2::int4) rows with ties)
 ) as unseen order by written_in fetch first ($2::int4) rows with ties
+), reached as materialized (
+select count(*) as found, max(written_in)::text as found_until from found
+), changed as materialized (
+select aggregate, aggregate_id, array_agg(written_in) as transactions,
+case when aggregate = 'invoice' and (select found from reached) < $2::int4
+and not bool_or(pg_visible_in_snapshot(written_in, ($3::text)::pg_snapshot))
+then exists (select from payment where invoice_id = aggregate_id and status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding') offset 0)
+else false end as waits
+from found group by aggregate, aggregate_id
 )
-select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
-array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'invoice')) as invoice_ids,
-array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'withdrawal')) as withdrawal_ids
-from found;
+select pg_current_snapshot()::text as snapshot, found, found_until,
+(select array_to_json(array_agg(aggregate_id)) from changed where aggregate = 'invoice' and not waits) as invoice_ids,
+(select array_to_json(array_agg(aggregate_id)) from changed where aggregate = 'withdrawal') as withdrawal_ids,
+(select array_to_json(array_agg(distinct number::text)) from changed cross join unnest(transactions) as number
+where waits) as waiting
+from reached;
 
 -- read_charge_history
 select

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shows, snapshotBefore, transactionsBetween } from './snapshot.ts';
+import { shows, snapshotBefore, snapshotWithout, transactionsBetween } from './snapshot.ts';
 
 test.each([
   ['10:20:12,15', 30n, '10:20:12,15'],
@@ -26,6 +26,15 @@ test.each([
   [20n, false],
 ])('10:20:12,15 shows %s as finished: %s', (transaction, expected) => {
   expect(shows('10:20:12,15', transaction)).toBe(expected);
+});
+
+test.each([
+  ['10:20:12,15', [14n, 15n, 13n], '10:20:12,13,14,15'],
+  ['10:20:12,15', [8n], '8:20:8,12,15'],
+  ['20:20:', [19n, 18n, 19n], '18:20:18,19'],
+  ['20:20:', [], '20:20:'],
+])('%s without %s is %s', (snapshot, transactions, expected) => {
+  expect(snapshotWithout(snapshot, transactions)).toBe(expected);
 });
 
 test('transactionsBetween counts the transactions between two snapshots', () =>

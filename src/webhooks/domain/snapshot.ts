@@ -8,6 +8,16 @@ export function snapshotBefore(snapshot: string, before: bigint): string {
   return `${earliest(xmin)}:${earliest(xmax)}:${running.filter((number) => number < before).join(',')}`;
 }
 
+/** The same snapshot with these transactions as unfinished too. */
+export function snapshotWithout(snapshot: string, transactions: readonly bigint[]): string {
+  const { xmin, xmax, running } = parsed(snapshot);
+  const unfinished = [...new Set([...running, ...transactions])].toSorted((one, other) =>
+    one < other ? -1 : 1,
+  );
+  const [earliest = xmin] = unfinished;
+  return `${earliest < xmin ? earliest : xmin}:${xmax}:${unfinished.join(',')}`;
+}
+
 export function shows(snapshot: string, transaction: bigint): boolean {
   const { xmin, xmax, running } = parsed(snapshot);
   return transaction < xmin || (transaction < xmax && !running.includes(transaction));
