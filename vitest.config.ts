@@ -13,8 +13,18 @@ const tests = testsByKind(repository);
 // Before anything reads TMPDIR: databases, browsers and folders of tests are there.
 keepTemporaryFilesInMemory();
 
-// Before the threads of tests start. Most of what a test makes is garbage soon, and larger spaces for young objects are collected seldom.
-for (const flag of ['--min-semi-space-size=16', '--max-semi-space-size=32']) setFlagsFromString(flag);
+/**
+ * Most of what a test makes is garbage soon, and larger spaces for young objects are collected seldom. A run is too short to
+ * optimise much, and each file uses what another has compiled.
+ */
+const flagsOfThreads = [
+  '--min-semi-space-size=16',
+  '--max-semi-space-size=32',
+  '--interrupt-budget=540672',
+  '--no-flush-bytecode',
+];
+// Before the threads start.
+for (const flag of flagsOfThreads) setFlagsFromString(flag);
 
 /** `npx vitest run --project unit` runs one project alone. Each loads the program for itself, so there are few. */
 function project(

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
+import { scriptLine } from '../test/support/processes/command-line.ts';
 
 const repository = new URL('../', import.meta.url);
 const { scripts } = JSON.parse(readFileSync(new URL('package.json', repository), 'utf8')) as {
@@ -28,7 +29,14 @@ test.each([...new Set(files)])('%s reads its command line before it does anythin
   expect(beginningOf(file)).toMatch(/^(const \{[^}]*\} = )?readOptions\(/);
 });
 
+/** It takes the clock over as soon as it is loaded, so it has a process of its own. */
+const takesOver = 'simulation/simulate.ts';
+
 async function run(file: string, ...args: string[]) {
+  if (file !== takesOver) {
+    const { code, output, errors } = await scriptLine(file, args);
+    return { code, stdout: output, stderr: errors };
+  }
   const script = join(inject('plainSources'), file.replace(/\.ts$/, '.js'));
   return promisify(execFile)(process.execPath, [script, ...args]).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),

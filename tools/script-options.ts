@@ -22,10 +22,14 @@ export function readOptions<const Options extends Known>(
     console.log(help.trim());
     process.exit(0);
   }
+  const { values, positionals } = parsed(args, options);
+  if (positionals.length > maxWords) return refuse(`unknown argument "${positionals[maxWords]}"`);
+  return { options: values, words: positionals };
+}
+
+function parsed<const Options extends Known>(args: string[], options: Options) {
   try {
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
-    if (positionals.length <= maxWords) return { options: values, words: positionals };
-    return refuse(`unknown argument "${positionals[maxWords]}"`);
+    return parseArgs({ args, options, allowPositionals: true, strict: true });
   } catch (error) {
     // The rest of the message explains arguments that begin with a dash.
     return refuse(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));

@@ -190,7 +190,8 @@ describe('identities and wallets', () => {
   });
 
   test('of two concurrent identifications one succeeds and the other is refused', async () => {
-    const { database } = world.service;
+    // Not the service's own connections, of which the two requests need one each.
+    const { database } = world.service.testDatabase;
     const { identity } = await world.openWallet(world.merchant);
     const path = `/wallet/v0/identities/${identity}/challenges`;
     const body = { type: 'esia', proofs: [{ type: 'RUSDomesticPassport', token: 'any' }] };

@@ -1,5 +1,5 @@
-// Runs a subcommand in the test's own process and returns what it prints and its exit code. test/process tests the separate process with
-// its settings.
+// Runs a subcommand or a script in the test's own process. It returns what that prints and its exit code. test/process tests the
+// separate process with its settings.
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 
@@ -15,9 +15,18 @@ process.setMaxListeners(0);
 let runs = 0;
 let last: Promise<unknown> = Promise.resolve();
 
-/** One at a time, because each has the process to itself: its arguments, environment and output. */
 export function commandLine(args: readonly string[], environment: Record<string, string>): Promise<Ended> {
-  const ended = last.then(() => run(args, environment));
+  return inTurn(() => run('src/main.ts', args, environment));
+}
+
+/** For scripts whose imports leave the process as it is. `file` is relative to the repository. */
+export function scriptLine(file: string, args: readonly string[]): Promise<Ended> {
+  return inTurn(() => run(file, args, {}));
+}
+
+/** One at a time, because each has the process to itself: its arguments, environment and output. */
+function inTurn(start: () => Promise<Ended>): Promise<Ended> {
+  const ended = last.then(start);
   last = ended.catch(() => undefined);
   return ended;
 }
@@ -28,7 +37,11 @@ export async function migrateDatabase(environment: Record<string, string>): Prom
   if (code !== 0) throw new Error(errors);
 }
 
-async function run(args: readonly string[], environment: Record<string, string>): Promise<Ended> {
+async function run(
+  file: string,
+  args: readonly string[],
+  environment: Record<string, string>,
+): Promise<Ended> {
   const output = collector();
   const errors = collector();
   const before = {
@@ -57,7 +70,7 @@ async function run(args: readonly string[], environment: Record<string, string>)
   process.stderr.write = (text: string | Uint8Array) => errors.stream.write(text);
   try {
     // Evaluated each time; its imports are loaded already.
-    const program = `../../../src/main.ts?run=${++runs}`;
+    const program = `../../../${file}?run=${++runs}`;
     await import(program);
     code ??= Number(process.exitCode ?? 0);
   } catch (error) {
