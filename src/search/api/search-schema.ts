@@ -1,7 +1,6 @@
 // What the searches have in common: their parameters, what has to be asked for, and their pages.
 import { Type, type Static, type TProperties, type TSchema } from 'typebox';
 import { epochMsOf, lastInstant, type Instant } from '../../clock.ts';
-import { defined } from '../../defined.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import { publicStatus, type PaymentStateName } from '../../payments/domain/payment.ts';
 import type { Database } from '../../platform/database/database.ts';

@@ -118,14 +118,15 @@ describe('without a filter', () => {
     );
     const times = result.map(({ createdAt }) => createdAt);
     expect(times).toEqual([...times].sort().reverse());
-    const [ofPayment] = result.filter(({ rootPayment }) => rootPayment);
-    const { invoiceID, paymentID } = ofPayment?.['rootPayment'];
-    const { mayCharge, warnings, refusal, ...single } = await get(
-      `/v2/processing/invoices/${invoiceID}/payments/${paymentID}/recurring`,
-    );
-    const { createdAt, shopID, chargeable, ...shown } = ofPayment as Listed;
-    expect(shown).toEqual(single);
-    expect({ shopID, chargeable }).toEqual({ shopID: 'TEST', chargeable: true });
+    const ofPayment = result.find(({ rootPayment }) => rootPayment) as Listed;
+    const { invoiceID, paymentID } = ofPayment['rootPayment'];
+    const single = await get(`/v2/processing/invoices/${invoiceID}/payments/${paymentID}/recurring`);
+    expect({ ...ofPayment, mayCharge: true, warnings: [] }).toEqual({
+      ...single,
+      createdAt: ofPayment['createdAt'],
+      shopID: 'TEST',
+      chargeable: true,
+    });
     expect(result.filter(({ rootBinding }) => rootBinding).length).toBeGreaterThan(2);
   });
 });
@@ -310,8 +311,8 @@ describe('a request', () => {
 
   test('of customers by externalID in the old way works as before', async () => {
     const [customer] = all.customers.filter(({ externalID }) => externalID === 'c-1');
-    const { createdAt, ...expected } = customer as Listed;
-    expect(await get(`${customersUrl}?externalID=c-1`)).toEqual(expected);
+    const { createdAt } = customer as Listed;
+    expect({ ...(await get(`${customersUrl}?externalID=c-1`)), createdAt }).toEqual(customer);
   });
 });
 

@@ -45,16 +45,21 @@ const BindingSearchResult = Type.Object(
 
 const states = Object.keys(bindingStatus) as BindingStateName[];
 
+type Status = NonNullable<Static<typeof BindingSearch>['bindingStatus']>;
+
+/** Separated by commas. */
+export function bindingStates(status: Status): string {
+  return states.filter((state) => state === status || bindingStatus[state] === status).join(',');
+}
+
 export function bindingsAsked(query: Static<typeof BindingSearch>) {
-  const { bindingStatus: status } = query;
-  const isAsked = (state: BindingStateName) => state === status || bindingStatus[state] === status;
   return {
     customer_id: query.customerID ?? null,
     external_id: query.externalID ?? null,
     first6: query.first6 ?? null,
     last4: query.last4 ?? null,
     failure: query.bindingError ?? null,
-    statuses: status === undefined ? null : states.filter(isAsked).join(','),
+    statuses: query.bindingStatus === undefined ? null : bindingStates(query.bindingStatus),
   };
 }
 
