@@ -55,7 +55,7 @@ test('a rebuild corrects wrong rows and copies the same, and nodes finish one th
   expect(await fresh()).toEqual({ asOf: clock.now(), isRebuilding: false });
 });
 
-test('a rebuild goes on in portions, and loses nothing that is made meanwhile', async () => {
+test('a rebuild works in portions, and loses nothing that is made meanwhile', async () => {
   const { database } = world.service;
   await query(
     `insert into customer (customer_id, party_id, shop_id, version, status, created_at, contact_info, metadata)

@@ -1,5 +1,5 @@
-// The lists of customers, bindings and series. Each has one statement: it is planned for its values, and each key has an index in the
-// order of the page. What is shown is read from the objects themselves.
+// The lists of customers, bindings and series. Each statement is planned for its values, and each key has an index in the order of the
+// page.
 import { storedBindingFromRow, storedColumnList, storedColumns } from '../../customers/store/bindings.ts';
 import { customerColumns, storedFromRow } from '../../customers/store/customers.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -23,7 +23,7 @@ const same = (name: string) => when(name, `${name} = :${name}`);
 const inList = (column: string, name: string) =>
   when(name, `${column} = any(string_to_array(:${name}, ','))`);
 
-/** One shop is compared by itself, so that its index has the order. */
+/** One shop is compared apart from several, so that its index has the order. */
 const ofPlace = `where party_id = :party_id and created_at >= :created_from
         ${same('shop_id')} ${inList('shop_id', 'shop_ids')} ${inList('status', 'statuses')}`;
 
