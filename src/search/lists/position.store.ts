@@ -96,7 +96,7 @@ const isUnseen = `written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from
         and ${isListed}`;
 
 /** More than a thousand unread events are not searched for the first one of a party. */
-export const readListFreshness = statement({
+const readListFreshness = statement({
   name: 'read_search_list_freshness',
   parameters: { party_id: 'text' },
   row: { unseen_since: 'timestamptz?', is_rebuilding: 'bool' },

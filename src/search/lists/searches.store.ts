@@ -113,16 +113,13 @@ export async function searchCustomers(db: Database, asked: Values<typeof custome
   const rows = await withinTime(db, 1, (tx) => tx.run(listCustomers, asked));
   return rows && { found: rows.map((row) => storedFromRow(row).customer) };
 }
-export type FoundCustomer = NonNullable<Awaited<ReturnType<typeof searchCustomers>>>['found'][number];
 
 export async function searchBindings(db: Database, asked: Values<typeof bindingSearch>) {
   const rows = await withinTime(db, 1, (tx) => tx.run(listBindings, asked));
   return rows && { found: rows.map(storedBindingFromRow) };
 }
-export type FoundBinding = NonNullable<Awaited<ReturnType<typeof searchBindings>>>['found'][number];
 
 export async function searchSeries(db: Database, asked: Values<typeof seriesSearch>) {
   const rows = await withinTime(db, 1, (tx) => tx.run(listSeries, asked));
   return rows && { found: rows.map((row) => ({ stored: seriesFromRow(row), startedAt: row.started_at })) };
 }
-export type FoundSeries = NonNullable<Awaited<ReturnType<typeof searchSeries>>>['found'][number];
