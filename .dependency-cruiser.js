@@ -101,6 +101,7 @@ const mayImport = {
     'recurring',
     'invoices',
     'payments',
+    'customers',
     'webhooks',
   ],
   timeline: [
@@ -183,7 +184,8 @@ const sharedStores = [
   'acquiring/exchange-log/store/exchange-rows.ts',
   'acquiring/reconciliation/source.store.ts',
   'cards/store/attempt-counting.ts',
-  'recurring/store/charge-changes.ts',
+  'recurring/store/(charge-changes|series).ts',
+  'customers/store/(bindings|customers).ts',
   'emails/store/payer-emails.ts',
   'payments/store/(refunds|rows|searched).ts',
   'invoices/store/invoices.ts',

@@ -1722,6 +1722,39 @@ create unlogged table report_line (
   constraint report_line_pkey primary key (run_id, aggregate_id, operation_id, sequence)
 );
 
+create table search_binding (
+  party_id id not null,
+  shop_id id not null,
+  customer_id id not null,
+  binding_id id not null,
+  created_at timestamp with time zone not null,
+  status text not null,
+  external_id text collate "C",
+  first6 text,
+  last4 text,
+  failure text collate "C",
+  constraint search_binding_pkey primary key (party_id, customer_id, binding_id)
+) with (fillfactor=80);
+create index search_binding_external_id on search_binding using btree (party_id, external_id) where external_id is not null;
+create index search_binding_of_last4 on search_binding using btree (party_id, last4, created_at, customer_id, binding_id);
+create index search_binding_of_party on search_binding using btree (party_id, created_at, customer_id, binding_id);
+create index search_binding_of_shop on search_binding using btree (party_id, shop_id, created_at, customer_id, binding_id);
+
+create table search_customer (
+  party_id id not null,
+  shop_id id not null,
+  customer_id id not null,
+  created_at timestamp with time zone not null,
+  status text not null,
+  external_id text collate "C",
+  email text collate "C",
+  constraint search_customer_pkey primary key (party_id, customer_id)
+) with (fillfactor=80);
+create index search_customer_external_id on search_customer using btree (party_id, external_id) where external_id is not null;
+create index search_customer_of_email on search_customer using btree (party_id, email, created_at, customer_id) where email is not null;
+create index search_customer_of_party on search_customer using btree (party_id, created_at, customer_id);
+create index search_customer_of_shop on search_customer using btree (party_id, shop_id, created_at, customer_id);
+
 create table search_day_sum (
   party_id id not null,
   shop_id id not null,
@@ -1765,6 +1798,15 @@ create table search_invoice (
 create index search_invoice_external_id on search_invoice using btree (party_id, external_id) where external_id is not null;
 create index search_invoice_of_amount on search_invoice using btree (party_id, amount_minor, created_at, invoice_id);
 create index search_invoice_of_shop on search_invoice using btree (party_id, shop_id, created_at, invoice_id);
+
+create table search_list_position (
+  only_row boolean default true not null,
+  seen text not null,
+  rebuild_after text collate "C",
+  rebuilt bigint default 0 not null,
+  constraint search_list_position_pkey primary key (only_row),
+  constraint search_list_position_only_row_check check (only_row)
+);
 
 create table search_payment (
   party_id id not null,
@@ -1865,6 +1907,22 @@ create table search_retry (
   constraint search_retry_pkey primary key (party_id, invoice_id, payment_id)
 ) with (fillfactor=80);
 create index search_retry_of_shop on search_retry using btree (party_id, shop_id, created_at);
+
+create table search_series (
+  party_id id not null,
+  shop_id id not null,
+  series_id id not null,
+  created_at timestamp with time zone not null,
+  status text not null,
+  ends_at timestamp with time zone not null,
+  root_kind text not null,
+  root_of id not null,
+  root_id id not null,
+  constraint search_series_pkey primary key (party_id, series_id)
+) with (fillfactor=80);
+create index search_series_of_party on search_series using btree (party_id, created_at, series_id);
+create index search_series_of_root on search_series using btree (party_id, root_of, created_at, series_id);
+create index search_series_of_shop on search_series using btree (party_id, shop_id, created_at, series_id);
 
 create table search_sum (
   party_id id not null,

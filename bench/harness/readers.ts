@@ -6,17 +6,21 @@ import type { Processes } from './processes.ts';
 /** Ahead of everything that a measurement writes. */
 const transactionsAhead = 1_000_000_000_000;
 
+const positions = ['search_position', 'search_list_position'];
+
 export async function stopReader(processes: Processes, database: string): Promise<void> {
-  await processes.query(
-    database,
-    `update search_position set seen =
-       format('%1$s:%1$s:', pg_snapshot_xmax(pg_current_snapshot())::text::bigint + ${transactionsAhead})`,
-  );
+  for (const position of positions)
+    await processes.query(
+      database,
+      `update ${position} set seen =
+         format('%1$s:%1$s:', pg_snapshot_xmax(pg_current_snapshot())::text::bigint + ${transactionsAhead})`,
+    );
 }
 
 /** It leaves out what was written meanwhile, which another turn would pay for. */
 export async function startReader(processes: Processes, database: string): Promise<void> {
-  await processes.query(database, 'update search_position set seen = pg_current_snapshot()::text');
+  for (const position of positions)
+    await processes.query(database, `update ${position} set seen = pg_current_snapshot()::text`);
 }
 
 /** Resolves when all that is written is copied. */

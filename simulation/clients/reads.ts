@@ -28,6 +28,7 @@ const always = [
   `/v2/analytics/shops/TEST/invoices?limit=20&${everything}`,
   `/v2/analytics/shops/TEST/payments?limit=20&${everything}`,
   `/v2/analytics/shops/TEST/refunds?limit=20&${everything}`,
+  ...['customers', 'bindings', 'series'].map((what) => `/v2/analytics/${what}?limit=20&${everything}`),
   ...sums.map((what) => `/v2/analytics/${what}?${everything}`),
   `/v2/analytics/payments/recoveries?by=policy&${everything}`,
   `/v2/analytics/payments/split-amount?splitUnit=week&${everything}`,

@@ -15,6 +15,7 @@ import type { Invariant } from '../platform/ledger/store/invariants.ts';
 import type { Logger } from '../platform/log.ts';
 import { oldestPendingRefund, oldestUnknownPayment } from '../payments/store/oldest-unknown.ts';
 import { oldestSendingWithdrawal } from '../payouts/store/oldest-sending.ts';
+import { oldestUnlisted } from '../search/lists/position.store.ts';
 import { oldestUnseen } from '../search/position.store.ts';
 import { countWaitingSubscriptions, dueSubscriptions } from '../subscriptions/store/subscriptions.ts';
 import { feedState } from '../webhooks/feed/feed.store.ts';
@@ -180,7 +181,10 @@ function addEventGauges(metrics: Metrics, database: DatabasePool, clock: Clock):
   metrics.gauge(
     'mandate_search_age_seconds',
     'Age of the oldest event that searches do not find yet; 0 if there is none',
-    async () => secondsSince(await oldestUnseen(database), clock),
+    async () => {
+      const oldest = await Promise.all([oldestUnseen(database), oldestUnlisted(database)]);
+      return Math.max(...oldest.map((at) => secondsSince(at, clock)));
+    },
   );
   metrics.gauge(
     'mandate_webhook_cluster_mismatch',

@@ -49,6 +49,9 @@ import {
 } from '../payments/api/read-refunds.ts';
 import { createExport } from '../search/api/exports/create-export.ts';
 import { getExport } from '../search/api/exports/get-export.ts';
+import { searchBindings } from '../search/api/lists/search-bindings.ts';
+import { searchCustomers } from '../search/api/lists/search-customers.ts';
+import { searchSeries } from '../search/api/lists/search-series.ts';
 import { searchInvoices } from '../search/api/search-invoices.ts';
 import { searchPayments } from '../search/api/search-payments.ts';
 import { searchRefunds } from '../search/api/search-refunds.ts';
@@ -184,6 +187,9 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   searchInvoices, //          GET  /v2/analytics/shops/{shopID}/invoices
   searchPayments, //          GET  /v2/analytics/shops/{shopID}/payments
   searchRefunds, //           GET  /v2/analytics/shops/{shopID}/refunds
+  searchCustomers, //         GET  /v2/analytics/customers
+  searchBindings, //          GET  /v2/analytics/bindings
+  searchSeries, //            GET  /v2/analytics/series
 
   getPaymentsAmount, //       GET  /v2/analytics/payments/amount
   getAveragePayment, //       GET  /v2/analytics/payments/average

@@ -31,6 +31,7 @@ const arrays = {
     'chargesHeldBecause',
   ],
   'bank waiting': ['bankId', 'operationId', 'what', 'notedAt', 'state'],
+  'bindings list': ['customerId', 'bindingId', 'shopId', 'state', 'createdAt', 'card', 'error', 'seriesId'],
   'bindings refunds': [
     'customerId',
     'bindingId',
@@ -46,6 +47,7 @@ const arrays = {
   config: ['name', 'value', 'source'],
   'consent keys': ['keyVersion', 'publicKey'],
   'consent missing': ['seriesId', 'shopId', 'consentedAt', 'chargesMade'],
+  'customers list': ['customerId', 'shopId', 'status', 'createdAt', 'externalId', 'email'],
   'export list': [
     'id',
     'of',
@@ -117,6 +119,7 @@ const arrays = {
   ],
   'retention show': ['name', 'rows', 'bytes', 'kept'],
   'shop list': ['shopId', 'name', 'url', 'currency', 'timeZone', 'mode', 'status'],
+  'series list': ['seriesId', 'shopId', 'status', 'chargeable', 'createdAt', 'lastSuccessAt', 'chargesMade'],
   'subscriptions list': [
     'id',
     'partyId',

@@ -8,6 +8,7 @@ import { MandateCommand } from './mandate-command.ts';
 import { addConsoleCommands } from './console/commands.ts';
 import { addImportCommands } from './imports/commands.ts';
 import { addLinkCommands } from './links/commands.ts';
+import { addListCommands } from './lists/commands.ts';
 import { addMerchantCommands } from './merchants/commands.ts';
 import { addOperationsCommands } from './operations/commands.ts';
 import { addPaymentCommands } from './payments/commands.ts';
@@ -33,6 +34,7 @@ export function createProgram(): MandateCommand {
   program.commandsGroup('Merchants and payments:');
   addMerchantCommands(program);
   addPaymentCommands(program);
+  addListCommands(program);
   addSubscriptionCommands(program);
   addLinkCommands(program);
   addPayoutCommands(program);

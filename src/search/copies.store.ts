@@ -46,7 +46,7 @@ type Copied = {
 };
 
 /** A row that is right already is not written. */
-function copyTo(table: string, { columns, from, key, sums }: Copied) {
+export function copyTo(table: string, { columns, from, key, sums }: Copied) {
   const names = Object.keys(columns);
   const insert = `
     insert into ${table} as copy (${names.join(', ')})

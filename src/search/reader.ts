@@ -3,6 +3,7 @@ import type { Database } from '../platform/database/database.ts';
 import { openLoop } from '../platform/jobs/loop.ts';
 import { logFailure } from '../platform/jobs/outages.ts';
 import type { Logger } from '../platform/log.ts';
+import { readListChanges } from './lists/position.store.ts';
 import { readChanges } from './position.store.ts';
 
 const readEveryMs = 500;
@@ -18,7 +19,8 @@ export function openSearchReader({ db, log }: { readonly db: Database; readonly 
   async function read(): Promise<void> {
     const done = await readChanges(db, settled);
     settled = done?.more ? undefined : done?.snapshot;
-    if (done?.more) loop.wake();
+    const listed = await readListChanges(db);
+    if (done?.more || listed?.more) loop.wake();
   }
 
   return {

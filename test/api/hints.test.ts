@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
   [
     'a list of customers without an externalID',
     () => world.get(customersUrl),
-    /Without an externalID, read it by its ID: customers have no search\.$/,
+    /Without an externalID, list customers at \/v2\/analytics\/customers\.$/,
   ],
   ['JSON that ends too early', () => post(invoicesUrl, '{"shopID": "TEST"'), /^The JSON ends too early/],
   ['JSON with single quotes', () => post(invoicesUrl, "{'shopID': 'TEST'}"), /^Names and texts need double/],

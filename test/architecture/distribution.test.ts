@@ -44,7 +44,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
   ['what banks reported on their own; few', ['count_open_notes']],
   [
     'rows in the order of their keys, in portions',
-    ['find_next_day_to_sum', 'read_portion_to_search', 'retire_exchange'],
+    ['find_next_day_to_sum', 'read_portion_to_list', 'read_portion_to_search', 'retire_exchange'],
   ],
   ['what every module expects of one aggregate', ['find_expected_operation']],
   ['in a sandbox alone: whether other parties use the terminals of one', ['read_terminals_of_party']],
@@ -54,9 +54,11 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     [
       'claim_webhook_queues',
       'read_new_events',
+      'read_changed_for_lists',
       'read_changed_for_searches',
       'read_replay_cursor',
       'read_search_freshness',
+      'read_search_list_freshness',
       'read_replayed_stretch',
       'read_webhook_feed',
       'write_webhook_queues',
@@ -86,6 +88,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'forget_ledger_checkpoint',
       'read_late_exchange_hours',
       'read_oldest_pending_refund',
+      'read_oldest_unseen_of_lists',
       'read_oldest_unseen_of_searches',
       'read_oldest_sending_withdrawal',
       'read_oldest_unknown_payment',

@@ -29,6 +29,10 @@ update series set awaited_by = array_append(array_remove(awaited_by, $1::text), 
 where series_id = $2::text
 and exists (select from series_attempt where series_id = $2::text and outcome = 'pending')
 returning series_id;
+-- await_search_list_position
+select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
+from search_list_position where set_config('enable_seqscan', 'off', true) = 'off' for update;
 
 -- await_search_position
 select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
@@ -41,6 +45,11 @@ update exchange_sum_position set counted_until = null, counted_at = null;
 -- begin_export_run
 update export set run = run + 1, row_count = 0, byte_count = 0, wake_at = $1::timestamptz
 where party_id = $2::text and export_id = $3::text and run = $4::int4 and expires_at is null returning run;
+
+-- begin_search_list_rebuild
+update search_list_position set rebuild_after = '', rebuilt = 0,
+seen = case when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+or exists (select from webhook_feed where mismatch_since is not null) then pg_current_snapshot()::text else seen end;
 
 -- begin_search_rebuild
 update search_position set rebuild_after = '', resum_from = null, rebuilt = 0,
@@ -1750,6 +1759,30 @@ where bank_id = $3::text and stopped_at is not null returning bank_id;
 update console_session set seen_at = $1::timestamptz
 where session_id = $2::text and ended_at is null and seen_at <= $3::timestamptz;
 
+-- copy_to_search_binding
+with fresh as materialized (
+select binding.party_id, binding.shop_id, binding.customer_id, binding.binding_id, binding.created_at, case when customer.status = 'deleted' then customer.status else binding.status end as status, binding.external_id, binding.terms->'card'->'details'->>'bin' as first6, binding.terms->'card'->'details'->>'lastDigits' as last4, case when binding.status = 'failed'
+then (select string_agg(code, ':') from json_array_elements_text(binding.state->'failure') as code) end as failure
+from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from customer where customer_id = changed.id offset 0) as customer
+cross join lateral (select * from binding where customer_id = changed.id offset 0) as binding
+)
+insert into search_binding as copy (party_id, shop_id, customer_id, binding_id, created_at, status, external_id, first6, last4, failure)
+select * from fresh order by customer_id, binding_id
+on conflict (party_id, customer_id, binding_id) do update
+set party_id = excluded.party_id, shop_id = excluded.shop_id, customer_id = excluded.customer_id, binding_id = excluded.binding_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, first6 = excluded.first6, last4 = excluded.last4, failure = excluded.failure
+where copy.* is distinct from excluded.*;
+
+-- copy_to_search_customer
+with fresh as materialized (
+select customer.party_id, customer.shop_id, customer.customer_id, customer.created_at, customer.status, customer.external_id, lower(customer.contact_info->>'email') as email
+from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from customer where customer_id = changed.id offset 0) as customer
+)
+insert into search_customer as copy (party_id, shop_id, customer_id, created_at, status, external_id, email)
+select * from fresh order by customer_id
+on conflict (party_id, customer_id) do update
+set party_id = excluded.party_id, shop_id = excluded.shop_id, customer_id = excluded.customer_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, email = excluded.email
+where copy.* is distinct from excluded.*;
+
 -- copy_to_search_invoice
 with fresh as materialized (
 select invoice.party_id, invoice.shop_id, invoice.invoice_id, invoice.created_at, invoice.status, invoice.amount_minor, invoice.external_id
@@ -1897,6 +1930,20 @@ insert into search_retry as copy (party_id, shop_id, invoice_id, payment_id, cre
 select * from fresh order by invoice_id, payment_id
 on conflict (party_id, invoice_id, payment_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, outcome = excluded.outcome, payment_system = excluded.payment_system, decline_class = excluded.decline_class, bank_code = excluded.bank_code, number = excluded.number, days = excluded.days, local_hour = excluded.local_hour, policy = excluded.policy
+where copy.* is distinct from excluded.*;
+
+-- copy_to_search_series
+with fresh as materialized (
+select series.party_id, series.shop_id, series.series_id, started.created_at, series.status, least((series.terms->>'endsAt')::timestamptz, (series.terms->'card'->>'endsAt')::timestamptz) as ends_at, series.terms->>'kind' as root_kind, series.terms->'root'->>'invoiceId' as root_of, series.terms->'root'->>'paymentId' as root_id
+from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from series where series_id = changed.id offset 0) as series
+cross join lateral (
+select created_at from event where aggregate_id = changed.id and sequence = 1 offset 0
+) as started
+)
+insert into search_series as copy (party_id, shop_id, series_id, created_at, status, ends_at, root_kind, root_of, root_id)
+select * from fresh order by series_id
+on conflict (party_id, series_id) do update
+set party_id = excluded.party_id, shop_id = excluded.shop_id, series_id = excluded.series_id, created_at = excluded.created_at, status = excluded.status, ends_at = excluded.ends_at, root_kind = excluded.root_kind, root_of = excluded.root_of, root_id = excluded.root_id
 where copy.* is distinct from excluded.*;
 
 -- count_due_subscriptions
@@ -3985,6 +4032,11 @@ select from ledger_balance where account_id = $1::text and shard = 0 for no key 
 -- lock_party_for_webhooks
 select party_id from party where party_id = $1::text for no key update;
 
+-- lock_search_list_position
+select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
+from search_list_position where set_config('enable_seqscan', 'off', true) = 'off' for update skip locked;
+
 -- lock_search_position
 select seen, rebuild_after, resum_from, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
@@ -4085,6 +4137,12 @@ update exchange_sum_position set counted_until = $1::timestamptz, counted_at = $
 -- move_report_cursor
 update bank set report_cursor = $1::int8
 where bank_id = $2::text and report_cursor is not distinct from $3::int8 and stopped_at is null;
+
+-- move_search_list_position
+update search_list_position set seen = $1::text;
+
+-- move_search_list_rebuild
+update search_list_position set rebuild_after = $1::text, rebuilt = rebuilt + $2::int8 returning rebuilt;
 
 -- move_search_position
 update search_position set seen = $1::text;
@@ -4426,6 +4484,21 @@ select distinct card_token from destination where card_token in (select json_arr
 
 -- read_categories
 select category_id, name, description from category order by category_id;
+
+-- read_changed_for_lists
+with found as materialized (
+select * from (
+(select aggregate, aggregate_id, written_in from event where written_in = any (array(select pg_snapshot_xip(($1::text)::pg_snapshot))) and (aggregate = 'customer'
+or aggregate = 'series' and facts::text ~ '"(series_started|series_stopped|consent_withdrawn|consent_renewed)"') order by written_in fetch first ($2::int4) rows with ties)
+union all
+(select aggregate, aggregate_id, written_in from event where written_in >= pg_snapshot_xmax(($1::text)::pg_snapshot) and (aggregate = 'customer'
+or aggregate = 'series' and facts::text ~ '"(series_started|series_stopped|consent_withdrawn|consent_renewed)"') order by written_in fetch first ($2::int4) rows with ties)
+) as unseen order by written_in fetch first ($2::int4) rows with ties
+)
+select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
+array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'customer')) as customer_ids,
+array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'series')) as series_ids
+from found;
 
 -- read_changed_for_searches
 with found as materialized (
@@ -4960,6 +5033,12 @@ select invoice_id, payment_id from payment where stuck_at is not null and status
 join invoice using (invoice_id)
 join event on aggregate_id = invoice_id and sequence = invoice.version;
 
+-- read_oldest_unseen_of_lists
+select created_at from event where written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_list_position)
+and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from search_list_position))
+and (aggregate = 'customer'
+or aggregate = 'series' and facts::text ~ '"(series_started|series_stopped|consent_withdrawn|consent_renewed)"') order by written_in limit 1;
+
 -- read_oldest_unseen_of_searches
 select created_at from event where aggregate in ('invoice', 'withdrawal')
 and written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_position)
@@ -5113,6 +5192,14 @@ where subscription_id = asked.subscription_id and invoice_id = asked.invoice_id 
 select number, kind, starts_on, ends_on, starts_at, ends_at, due_at, lines, amount_minor, credit_minor, outcome, invoice_id from subscription_period
 where subscription_id = $1::text and number < $2::int4 order by number desc limit $3::int4;
 
+-- read_portion_to_list
+select id, is_customer from (
+(select customer_id as id, true as is_customer from customer where customer_id > $1::text
+order by customer_id limit $2::int4)
+union all
+(select series_id, false from series where series_id > $1::text order by series_id limit $2::int4)
+) as portion order by id limit $2::int4;
+
 -- read_portion_to_search
 select id, is_invoice from (
 (select invoice_id as id, true as is_invoice from invoice where invoice_id > $1::text
@@ -5198,6 +5285,19 @@ select rebuild_after is not null or resum_from is not null as is_rebuilding,
 (select created_at from unseen where party_id = $1::text or (select count(*) from unseen) = 1000
 order by written_in, created_at limit 1) as unseen_since
 from search_position;
+
+-- read_search_list_freshness
+with unseen as materialized (
+select party_id, created_at, written_in from event where written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_list_position)
+and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from search_list_position))
+and (aggregate = 'customer'
+or aggregate = 'series' and facts::text ~ '"(series_started|series_stopped|consent_withdrawn|consent_renewed)"')
+order by written_in limit 1000
+)
+select rebuild_after is not null as is_rebuilding,
+(select created_at from unseen where party_id = $1::text or (select count(*) from unseen) = 1000
+order by written_in, created_at limit 1) as unseen_since
+from search_list_position;
 
 -- read_security_code_key
 select wrapped from security_code_key where half_hour = $1::int4;
@@ -5726,6 +5826,31 @@ returning aggregate_id;
 -- rewrap_data_key
 update data_key set wrapped = $1::bytea, master_key_id = $2::text
 where purpose = $3::text and key_version = $4::int4;
+
+-- search_bindings
+with found as materialized (
+select created_at, customer_id, binding_id from search_binding
+where party_id = $1::text and created_at >= $2::timestamptz
+and ($3::text is null or shop_id = $3::text) and ($4::text is null or shop_id = any(string_to_array($4::text, ','))) and ($5::text is null or status = any(string_to_array($5::text, ',')))
+and (created_at, customer_id, binding_id) < ($6::timestamptz, $7::text, $8::text)
+and status <> 'deleted' and ($9::text is null or customer_id = $9::text) and ($10::text is null or external_id = $10::text) and ($11::text is null or first6 = $11::text) and ($12::text is null or last4 = $12::text)
+and ($13::text is null or (failure = $13::text or starts_with(failure, $13::text || ':')))
+order by created_at desc, customer_id desc, binding_id desc limit $14::int4
+)
+select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from found join binding using (customer_id, binding_id) join customer using (customer_id)
+order by found.created_at desc, found.customer_id desc, found.binding_id desc;
+
+-- search_customers
+with found as materialized (
+select created_at, customer_id from search_customer
+where party_id = $1::text and created_at >= $2::timestamptz
+and ($3::text is null or shop_id = $3::text) and ($4::text is null or shop_id = any(string_to_array($4::text, ','))) and ($5::text is null or status = any(string_to_array($5::text, ',')))
+and (created_at, customer_id) < ($6::timestamptz, $7::text)
+and status <> 'deleted' and ($8::text is null or customer_id = $8::text) and ($9::text is null or external_id = $9::text) and ($10::text is null or email = $10::text)
+order by created_at desc, customer_id desc limit $11::int4
+)
+select customer.customer_id, customer.party_id, customer.shop_id, customer.version, customer.status, customer.active_binding_id, customer.created_at, customer.contact_info, customer.metadata, customer.external_id, customer.bindings_made, customer.changed_at from found join customer using (customer_id)
+order by found.created_at desc, found.customer_id desc;
 
 -- search_invoices_by_amounts
 with found as materialized (
@@ -6673,6 +6798,21 @@ select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at
 (select answer from exchange where exchange.aggregate_id = refund.invoice_id
 and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
+
+-- search_series
+with found as materialized (
+select created_at, series_id from search_series
+where party_id = $1::text and created_at >= $2::timestamptz
+and ($3::text is null or shop_id = $3::text) and ($4::text is null or shop_id = any(string_to_array($4::text, ','))) and ($5::text is null or status = any(string_to_array($5::text, ',')))
+and (created_at, series_id) < ($6::timestamptz, $7::text)
+and ($8::text is null or series_id = $8::text) and ($9::text is null or root_kind = $9::text) and ($10::text is null or root_of = $10::text) and ($11::text is null or root_id = $11::text)
+and ($12::bool is null or $12::bool = (status = 'active' and ends_at > $13::timestamptz))
+order by created_at desc, series_id desc limit $14::int4
+)
+select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, found.created_at as started_at from found join series using (series_id)
+order by found.created_at desc, found.series_id desc;
 
 -- set_attempt_of_consent_link
 update consent_link set customer_id = $1::text, binding_id = $2::text where consent_link_id = $3::text;

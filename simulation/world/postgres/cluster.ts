@@ -83,7 +83,7 @@ export async function enterCluster(place: Place): Promise<Cluster> {
 async function readLogFromNow(place: Place): Promise<void> {
   const client = new pg.Client(place);
   await client.connect();
-  for (const position of ['webhook_feed', 'search_position'])
+  for (const position of ['webhook_feed', 'search_position', 'search_list_position'])
     await client.query(`update ${position} set seen = pg_current_snapshot()`);
   await client.end();
 }

@@ -8,6 +8,7 @@ import { queuesOf, resume } from '../../webhooks/inspection/inspection.store.ts'
 import { isFromAnotherCluster, resetCursor } from '../../webhooks/feed/reset-cursor.store.ts';
 import { rewind } from '../../webhooks/feed/replay.store.ts';
 import { findWebhooks, loadWebhook, type StoredWebhook } from '../../webhooks/registration/webhooks.store.ts';
+import { beginListRebuild } from '../../search/lists/position.store.ts';
 import { beginRebuild } from '../../search/position.store.ts';
 import { firstSignal } from '../signals.ts';
 import { printTable, requireParty, withFoundation } from '../foundation.ts';
@@ -120,6 +121,7 @@ export async function resetWebhookCursor({ force }: { force?: true }): Promise<v
       );
     // First, because it finds by the old numbers that what they counted has to be copied again.
     await beginRebuild(database);
+    await beginListRebuild(database);
     return resetCursor(database);
   });
   console.log(

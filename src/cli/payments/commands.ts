@@ -1,5 +1,6 @@
 // The commands about payments, bindings and consents.
 import { Option } from 'commander';
+import { addBindingList } from '../lists/commands.ts';
 import type { MandateCommand } from '../mandate-command.ts';
 
 export function addPaymentCommands(program: MandateCommand): void {
@@ -113,10 +114,11 @@ function addPaymentViews(payments: MandateCommand): void {
 
 function addBindingCommands(program: MandateCommand): void {
   const bindings = program.subcommand('bindings', {
-    summary: 'List and resolve verification refunds',
+    summary: 'Find bindings, and resolve verification refunds',
     details: 'Saving a card charges a small amount and refunds it. The bank has to confirm the refund.',
     examples: ['mandate bindings refunds'],
   });
+  addBindingList(bindings);
   bindings
     .subcommand('refunds', {
       summary: 'List verification refunds the bank must confirm',

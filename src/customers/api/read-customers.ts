@@ -42,7 +42,7 @@ export const findCustomerByExternalId = endpoint({
   path: '/v2/processing/customers',
   tag: 'Customers',
   summary: 'Find a customer by externalID',
-  query: Type.Object({ externalID: externalIDToFind('read it by its ID: customers have no search') }),
+  query: Type.Object({ externalID: externalIDToFind('list customers at /v2/analytics/customers') }),
   status: 200,
   response: CustomerSchema,
   errors: ['customerNotFound'],

@@ -67,8 +67,9 @@ const ofCustomer = {
 } as const;
 const customerColumnList =
   'customer.status as customer_status, customer.active_binding_id, customer.version as customer_version';
-const storedColumns = { ...bindingColumns, series_id: 'text?', ...ofCustomer } as const;
-const storedColumnList = `${bindingColumnList}, series_id, ${customerColumnList}`;
+export const storedColumns = { ...bindingColumns, series_id: 'text?', ...ofCustomer } as const;
+/** Of both tables joined. */
+export const storedColumnList = `${bindingColumnList}, series_id, ${customerColumnList}`;
 
 /**
  * Writes nothing if the customer has changed since it was read, or if the card is gone. A taken external ID fails the whole
@@ -339,7 +340,7 @@ export async function findEarlierBindings(
   };
 }
 
-function storedBindingFromRow(row: Values<typeof storedColumns>): StoredBinding {
+export function storedBindingFromRow(row: Values<typeof storedColumns>): StoredBinding {
   const { customer_status: status, active_binding_id } = row;
   return {
     binding: bindingFromRow(row),

@@ -192,7 +192,7 @@ export async function loadCustomerOfPayer(
   return row && { customer: storedFromRow(row).customer, isBinding: row.is_binding };
 }
 
-function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
+export function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
   return {
     version: row.version,
     changedAt: row.changed_at,

@@ -12,7 +12,8 @@ import { declineClasses } from '../../acquiring/domain/decline-class.ts';
 import { chargeReasons } from '../../acquiring/domain/initiation.ts';
 import type { Evaluation } from '../port.ts';
 import { beginningOf, seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
-import type { SeriesFact } from '../domain/series.ts';
+import type { Series, SeriesFact } from '../domain/series.ts';
+import type { RecurringSettings } from '../domain/settings.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { termsBody, termsIn, type TermsBody } from '../../receipts/domain/terms-body.ts';
@@ -202,6 +203,52 @@ const PaymentName = Type.Object({ invoiceID: EntityID, paymentID: EntityID });
 
 export const DeclineClassSchema = Type.Enum([...declineClasses]);
 
+/** What a series is, whether it may be charged or not. */
+export const seriesMembers = {
+  status: Type.Enum(['active', 'stopped', 'withdrawn']),
+  rootPayment: Type.Optional(PaymentName),
+  rootBinding: Type.Optional(
+    Type.Object(
+      { customerID: EntityID, customerBindingID: EntityID },
+      {
+        title: 'BindingName',
+        description: 'Instead of invoiceID and paymentID, if the card was saved for a customer.',
+      },
+    ),
+  ),
+  latestParent: Type.Optional({
+    ...PaymentName,
+    description: 'The best parent of the next charge.',
+  }),
+  card: Type.Object({
+    paymentSystem: Type.String(),
+    lastDigits: Type.String(),
+    goodUntil: { ...DateTime, description: 'When the card expires, in the last time zone.' },
+  }),
+  terms: Type.Object({
+    schedule: Type.String(),
+    validUntil: Type.Optional(LocalDate),
+    amountRule: Type.Optional(AmountRuleSchema),
+    trialEnd: Type.Optional(LocalDate),
+    amountAfterTrial: Type.Optional(Amount),
+    firstChargeOn: Type.Optional(LocalDate),
+    charges: Type.Optional(Type.Integer()),
+  }),
+  seriesID: { ...EntityID, description: 'What a consent link names.' },
+  consentEvidence: Type.Enum(['attestedByMerchant', 'missing']),
+  amountBinds: Type.Boolean({
+    description: 'Whether the amounts of `terms` limit charges. Series of before 0.3.0 only get a warning.',
+  }),
+  consentedAt: DateTime,
+  lastSuccessAt: DateTime,
+  failingSince: Type.Optional(DateTime),
+  declineClass: Type.Optional({
+    ...DeclineClassSchema,
+    description: 'Who can help, if the latest charge failed.',
+  }),
+  chargesMade: Type.Integer(),
+};
+
 export const RecurringSchema = Type.Object(
   {
     mayCharge: Type.Boolean({ description: 'Whether a charge of a new invoice is allowed now.' }),
@@ -226,48 +273,7 @@ export const RecurringSchema = Type.Object(
     warnings: Type.Array(Type.Enum([...chargeWarnings]), {
       description: 'A charge would be accepted with these warnings.',
     }),
-    status: Type.Enum(['active', 'stopped', 'withdrawn']),
-    rootPayment: Type.Optional(PaymentName),
-    rootBinding: Type.Optional(
-      Type.Object(
-        { customerID: EntityID, customerBindingID: EntityID },
-        {
-          title: 'BindingName',
-          description: 'Instead of invoiceID and paymentID, if the card was saved for a customer.',
-        },
-      ),
-    ),
-    latestParent: Type.Optional({
-      ...PaymentName,
-      description: 'The best parent of the next charge.',
-    }),
-    card: Type.Object({
-      paymentSystem: Type.String(),
-      lastDigits: Type.String(),
-      goodUntil: { ...DateTime, description: 'When the card expires, in the last time zone.' },
-    }),
-    terms: Type.Object({
-      schedule: Type.String(),
-      validUntil: Type.Optional(LocalDate),
-      amountRule: Type.Optional(AmountRuleSchema),
-      trialEnd: Type.Optional(LocalDate),
-      amountAfterTrial: Type.Optional(Amount),
-      firstChargeOn: Type.Optional(LocalDate),
-      charges: Type.Optional(Type.Integer()),
-    }),
-    seriesID: { ...EntityID, description: 'What a consent link names.' },
-    consentEvidence: Type.Enum(['attestedByMerchant', 'missing']),
-    amountBinds: Type.Boolean({
-      description: 'Whether the amounts of `terms` limit charges. Series of before 0.3.0 only get a warning.',
-    }),
-    consentedAt: DateTime,
-    lastSuccessAt: DateTime,
-    failingSince: Type.Optional(DateTime),
-    declineClass: Type.Optional({
-      ...DeclineClassSchema,
-      description: 'Who can help, if the latest charge failed.',
-    }),
-    chargesMade: Type.Integer(),
+    ...seriesMembers,
   },
   { title: 'Recurring' },
 );
@@ -277,7 +283,6 @@ export function recurringBody({
   decision,
   stored: { settings },
 }: Pick<Evaluation, 'series' | 'decision' | 'stored'>): Static<typeof RecurringSchema> {
-  const { card, mandate, failingSince, declineClass } = series;
   return {
     mayCharge: decision.may,
     ...(decision.may
@@ -291,6 +296,13 @@ export function recurringBody({
           },
         }),
     warnings: decision.may ? [...decision.warnings] : [],
+    ...seriesBody(series, settings),
+  };
+}
+
+export function seriesBody(series: Series, settings: RecurringSettings) {
+  const { card, mandate, failingSince, declineClass } = series;
+  return {
     status: series.state.name,
     ...beginningOf(series),
     card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },

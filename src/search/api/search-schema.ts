@@ -1,7 +1,6 @@
 // What the searches have in common: their parameters, what has to be asked for, and their pages.
 import { Type, type Static, type TProperties, type TSchema } from 'typebox';
 import { epochMsOf, lastInstant, type Instant } from '../../clock.ts';
-import { defined } from '../../defined.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import { publicStatus, type PaymentStateName } from '../../payments/domain/payment.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -13,6 +12,7 @@ import { freshness } from '../position.store.ts';
 import type { Range } from '../domain/splits.ts';
 import type { InvoiceSearchKey } from '../searches.store.ts';
 import type { Turns } from '../turns.ts';
+import { paged, type Found as Page } from './pages.ts';
 
 const id = Type.Optional(EntityID);
 export const AmountBound = Type.Optional(Type.Integer({ minimum: 1 }));
@@ -149,16 +149,24 @@ function rangeOf<Key extends InvoiceSearchKey>(
   keys: readonly Key[],
 ): Outcome<Omit<Place<Key>, 'before'>, 'invalidRequest' | 'searchTooWide'> {
   const { key, isExact, exact } = keyOf(query, keys);
+  const names = exact.map(({ parameter }) => parameter);
+  const range = rangeAsked(query, { isExact, names });
+  return range.ok ? accept({ key, ...range.value }) : range;
+}
+
+/** Without one of the exact keys, the range has to have both ends and a bounded length. */
+export function rangeAsked(
+  query: Pick<Asked, 'fromTime' | 'toTime'>,
+  { isExact, names }: { readonly isExact: boolean; readonly names: readonly string[] },
+): Outcome<Omit<Place<never>, 'key' | 'before'>, 'invalidRequest' | 'searchTooWide'> {
   const from = query.fromTime === undefined ? undefined : instantOf(query.fromTime);
   const to = query.toTime === undefined ? undefined : instantOf(query.toTime);
   if (from !== undefined && to !== undefined && from > to) return fromAfterTo();
   if (!isExact && (from === undefined || to === undefined))
-    return tooWide(
-      `Send fromTime and toTime, or one of ${exact.map(({ parameter }) => parameter).join(', ')}.`,
-    );
+    return tooWide(`Send fromTime and toTime, or one of ${names.join(', ')}.`);
   if (!isExact && from !== undefined && to !== undefined && isLonger(from, to)) return tooLong();
   const until = to ?? lastInstant;
-  return accept({ key, created_from: from ?? firstInstant, until, before_at: until });
+  return accept({ created_from: from ?? firstInstant, until, before_at: until });
 }
 
 function isLonger(from: Instant, to: Instant): boolean {
@@ -185,9 +193,6 @@ export function wholeRange(query: {
   if (range.to > lastSummed) return outOfRange('toTime', years);
   return isLonger(range.from, range.to) ? tooLong() : accept(range);
 }
-
-/** What was read: one row more than is shown if there is a next page. */
-type Page<Found, More> = More & { readonly found: readonly Found[] };
 
 /** Every condition as the statements take it. */
 export function conditionsOf(query: Asked) {
@@ -258,29 +263,10 @@ export async function searched<Key extends InvoiceSearchKey, Found, Body, More e
   const range = rangeOf(query, keys);
   if (!range.ok) return range;
   const bound = [operation, partyId, shopId, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))];
-  const after =
-    continuationToken === undefined ? undefined : await pageTokens.verify(bound, continuationToken);
-  if (continuationToken !== undefined && !after) return refuse('invalidContinuationToken');
-  const { asOf, isRebuilding } = await freshness(db, partyId, now);
-  const place = {
-    ...range.value,
-    before_at: after?.createdAt ?? range.value.before_at,
-    before: after?.ids ?? [],
-  };
-  const page = await searchTurns.run(partyId, () => read(place));
-  if (page === 'busy') return refuse('tooManyRequests', { waitSeconds: 1 });
-  if (!page)
-    return tooWide(
-      'It took more than two seconds. Send a shorter range of time, or an exact key such as rrn.',
-    );
-  const { found, ...counted } = page;
-  const shown = found.slice(0, limit);
-  const end = shown.at(-1);
-  const next = found.length > limit && end ? pageTokens.issue(bound, last(end)) : undefined;
-  return accept({
-    result: shown.map(body),
-    ...counted,
-    asOf,
-    ...defined({ continuationToken: next, rebuilding: isRebuilding ? true : undefined }),
-  });
+  return paged(
+    { pageTokens, searchTurns },
+    { partyId, bound, limit, continuationToken, fresh: () => freshness(db, partyId, now) },
+    ({ before_at = range.value.before_at, before }) => read({ ...range.value, before_at, before }),
+    { last, body },
+  );
 }

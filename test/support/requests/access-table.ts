@@ -1094,6 +1094,24 @@ export const expectations: Record<string, Row> = {
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },
+  searchCustomers: {
+    scope: 'customers:read',
+    request: ({ shopId }) => get(`/v2/analytics/customers?limit=9&shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  searchBindings: {
+    scope: 'customers:read',
+    request: ({ shopId }) => get(`/v2/analytics/bindings?limit=9&shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  searchSeries: {
+    scope: 'payments:read',
+    request: ({ shopId }) => get(`/v2/analytics/series?limit=9&shopID=${shopId}&${sumTimes}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
   getPaymentsAmount: {
     scope: 'payments:read',
     request: ({ shopId }) => get(`/v2/analytics/payments/amount?shopID=${shopId}&${sumTimes}`),

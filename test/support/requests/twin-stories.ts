@@ -303,6 +303,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   };
   await world.service.search.whenIdle();
   const { fromTime, toTime } = ids;
+  await send('GET', `/v2/analytics/series?limit=10&fromTime=${fromTime}&toTime=${toTime}`);
   const of = 'payments';
   ids['exportID'] = (await post(exportsUrl, { of, shopID: 'TEST', fromTime, toTime })).body.id;
   // What is deleted comes last, and what is inside it before it.
