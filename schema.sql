@@ -1240,9 +1240,11 @@ create table export (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
+  md5 text,
   constraint export_pkey primary key (party_id, export_id),
   constraint export_check check ((expires_at is not null) = (sha256 is not null or failure is not null)),
-  constraint export_failure_check check (failure = any (array['tooManyRows'::text, 'tooWide'::text])),
+  constraint export_failure_check check (failure = any (array['tooManyRows'::text, 'tooWide'::text, 'cancelled'::text])),
+  constraint export_md5_check check (md5 ~ '^[0-9a-f]{32}$'::text),
   constraint export_sha256_check check (sha256 ~ '^[0-9a-f]{64}$'::text),
   constraint export_slot_check check (slot >= 1 and slot <= 3)
 );

@@ -1,4 +1,4 @@
-// npm run bench:search: the first page of every filter, the sums of Today, and an export, on a large database.
+// npm run bench:search: the first page of every filter, the pages of the console, and an export, on a large database.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,20 +11,23 @@ import { writeSearchRows } from './workloads/search-rows.ts';
 import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
-  `npm run bench:search -- --folder FOLDER [--requests 100] [--days 90]
-Measures searches, sums and an export of payments on a large database. The first time it writes the rows of the searches.
+  `npm run bench:search -- --folder FOLDER [--requests 100] [--warm-up 20] [--days 90]
+Measures searches, the pages of the console and an export of payments on a large database. The first time it writes the rows of the searches.
   --folder FOLDER  the large database, created with npm run bench:load
   --requests N     requests for each filter
+  --warm-up N      requests for each filter before the first is measured
   --days N         how many days the searches without an exact key and the sums go back
 Example: npm run bench:search -- --folder /var/tmp/large`,
   {
     folder: { type: 'string' },
     requests: { type: 'string', default: '100' },
+    'warm-up': { type: 'string', default: '20' },
     days: { type: 'string', default: '90' },
   },
 );
 if (options.folder === undefined) refuse('--folder is missing: the large database');
 const requests = wholeNumber('--requests', options.requests);
+const warmUp = wholeNumber('--warm-up', options['warm-up'], 0);
 const days = wholeNumber('--days', options.days);
 
 type Sample = Readonly<Record<string, string>>;
@@ -77,18 +80,23 @@ try {
   const toTime = new Date(Date.now() + 60_000).toISOString();
   const fromTime = new Date(Date.now() - days * 86_400_000).toISOString();
   const range = `fromTime=${fromTime}&toTime=${toTime}`;
-  const lines: string[] = [];
+  const rows: Row[] = [];
   for (const [what, all] of Object.entries(filters)) {
     const of = `/v2/analytics/shops/TEST/${what}?limit=50`;
-    lines.push(await measured(api, `${what}, all`, () => `${of}&${range}`));
+    rows.push(rowOf(api, `${what}, all`, () => [`${of}&${range}`]));
+    rows.push(rowOf(api, `${what} of all shops`, () => [`/v2/analytics/${what}?limit=50&${range}`]));
     for (const [name, column, isExact] of all) {
       const samples = await processes.withClient('service', (client) => sampleOf(client, what, column));
       const pathOf = (index: number) =>
         `${of}${isExact ? '' : `&${range}`}&${name}=${encodeURIComponent(samples[index % samples.length] ?? '')}`;
-      lines.push(await measured(api, `${what} by ${name}`, pathOf));
+      rows.push(rowOf(api, `${what} by ${name}`, (index) => [pathOf(index)]));
     }
   }
-  lines.push(...(await pagesOfToday(api, range)));
+  const ofBrowser = await openConsole(node);
+  rows.push(...pagesOfToday(api, range), ...(await pagesOfPayments(ofBrowser, range)));
+  for (const row of rows) await warm(row);
+  const lines: string[] = [];
+  for (const row of rows) lines.push(await measured(row));
   const exported = await exportOf(api, node.pid, { fromTime, toTime });
   await report(lines, exported);
   await api.close();
@@ -105,28 +113,54 @@ async function sampleOf(client: ClientBase, what: string, column: string): Promi
   return rows.map(({ value = '' }) => value);
 }
 
-async function measured(
-  api: ReturnType<typeof openApi>,
-  name: string,
-  pathOf: (index: number) => string,
-): Promise<string> {
+type Reader = Pick<ReturnType<typeof openApi>, 'call'>;
+/** What is read one after another, and timed as one. */
+type Row = { readonly name: string; readonly read: (index: number) => Promise<void> };
+
+function rowOf(api: Reader, name: string, pathsOf: (index: number) => readonly string[]): Row {
+  return {
+    name,
+    read: async (index) => {
+      for (const path of pathsOf(index)) await api.call('GET', path);
+    },
+  };
+}
+
+/** True if it was refused because there is too much to look through. */
+async function isTooWide({ read }: Row, index: number): Promise<boolean> {
+  try {
+    await read(index);
+    return false;
+  } catch (error) {
+    if (!String(error).includes('searchTooWide')) throw error;
+    return true;
+  }
+}
+
+/** Every row before any is measured, or the first ones would be of a node that has compiled nothing. */
+async function warm(row: Row): Promise<void> {
+  for (let index = 0; index < warmUp; index++) await isTooWide(row, index);
+}
+
+async function measured(row: Row): Promise<string> {
   const ms: number[] = [];
   let refused = 0;
-  for (let index = -3; index < requests; index++) {
+  for (let index = 0; index < requests; index++) {
     const since = performance.now();
-    await api.call('GET', pathOf(Math.max(0, index))).catch((error: unknown) => {
-      if (!String(error).includes('searchTooWide')) throw error;
-      refused += 1;
-    });
-    if (index >= 0) ms.push(performance.now() - since);
+    if (await isTooWide(row, index)) refused += 1;
+    ms.push(performance.now() - since);
   }
-  const cells = [name, ...[0.5, 0.95, 1].map((share) => percentile(ms, share).toFixed(1)), String(refused)];
+  const cells = [
+    row.name,
+    ...[0.5, 0.95, 1].map((share) => percentile(ms, share).toFixed(1)),
+    String(refused),
+  ];
   console.log(cells.join('\t'));
   return tableRow(cells);
 }
 
-/** What the first page of the console reads, one after another. */
-async function pagesOfToday(api: ReturnType<typeof openApi>, range: string): Promise<string[]> {
+/** What the first page of the console reads. */
+function pagesOfToday(api: Reader, range: string): Row[] {
   const split = `${range}&splitUnit=week`;
   const reads = [
     `payments/split-count?${split}`,
@@ -138,21 +172,55 @@ async function pagesOfToday(api: ReturnType<typeof openApi>, range: string): Pro
     `payouts?${range}`,
     'balances/current',
   ].map((path) => `/v2/analytics/${path}`);
-  const lines: string[] = [];
-  for (const path of reads) lines.push(await measured(api, path.split('?')[0] ?? '', () => path));
-  const ms: number[] = [];
-  for (let time = 0; time < requests; time++) {
-    const since = performance.now();
-    for (const path of reads) await api.call('GET', path);
-    ms.push(performance.now() - since);
-  }
-  const cells = [
-    'Today, all of these',
-    ...[0.5, 0.95, 1].map((share) => percentile(ms, share).toFixed(1)),
-    '0',
+  return [
+    ...reads.map((path) => rowOf(api, path.split('?')[0] ?? '', () => [path])),
+    rowOf(api, 'Today, all of these', () => reads),
   ];
-  console.log(cells.join('\t'));
-  return [...lines, tableRow(cells)];
+}
+
+/** As a browser asks for them, with the cookie of a session. */
+async function pagesOfPayments(ofBrowser: Reader, range: string): Promise<Row[]> {
+  const list = `/v2/analytics/shops/TEST/payments?limit=50&${range}`;
+  const samples = await processes.withClient('service', (client) =>
+    sampleOf(client, 'payments', `invoice_id || '/payments/' || payment_id`),
+  );
+  const payment = (index: number) => `/v2/processing/invoices/${samples[index % samples.length] ?? ''}`;
+  const pageOf = (index: number) => {
+    const path = payment(index);
+    return [path, path.replace(/\/payments.*/, ''), `${path}/timeline`, `${path}/refunds`];
+  };
+  return [
+    rowOf(ofBrowser, 'console: the list of payments', () => ['/v2/processing/shops', list]),
+    rowOf(ofBrowser, 'console: the list of failed payments', () => [`${list}&paymentStatus=failed`]),
+    rowOf(ofBrowser, 'console: the page of a payment', pageOf),
+    rowOf(ofBrowser, 'console: the timeline of a payment', (index) => [`${payment(index)}/timeline`]),
+  ];
+}
+
+/** Opens a session by a link, as `mandate console link` makes it. */
+async function openConsole(node: Awaited<ReturnType<typeof processes.node>>): Promise<Reader> {
+  const [shop] = await processes.query('service', `select party_id from shop where shop_id = 'TEST' limit 1`);
+  const { output } = await processes.mandate('service', [
+    'console',
+    'link',
+    '--party',
+    shop?.['party_id'] ?? '',
+  ]);
+  const link = /#(\S+)/.exec(output)?.[1];
+  const { origin } = new URL(node.url);
+  const headers = { origin, 'content-type': 'application/json' };
+  const body = JSON.stringify({ link });
+  const opened = await fetch(`${origin}/console/api/session`, { method: 'POST', headers, body });
+  const cookie = opened.headers.get('set-cookie')?.split(';')[0];
+  if (!opened.ok || cookie === undefined) throw new Error(`The console does not open: ${output}`);
+  return {
+    async call(method, path) {
+      const answer = await fetch(`${origin}/console/api${path}`, { method, headers: { cookie } });
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+      return JSON.parse(text);
+    },
+  };
 }
 
 async function exportOf(
@@ -205,7 +273,7 @@ async function report(rows: readonly string[], exported: string): Promise<void> 
   const lines = [
     heading('Searches at size'),
     '',
-    `${machine()}; ${requests} requests each, one at a time, over ${days} days. ` +
+    `${machine()}; ${requests} requests each, one at a time, after ${warmUp} to warm up, over ${days} days. ` +
       `The database has ${size?.['payments']} payments and ${size?.['sums']} sums, ${size?.['size']}.`,
     '',
     '| ms | p50 | p95 | most | too wide |',

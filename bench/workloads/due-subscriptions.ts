@@ -122,6 +122,12 @@ export async function countBegun(client: ClientBase): Promise<number> {
   return Number(rows[0]?.begun);
 }
 
+/** Exactly, of the warm-up too, at the cost of reading all of them. */
+export async function countInvoices(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ n: string }>('select count(*) as n from subscription_invoice');
+  return Number(rows[0]?.n);
+}
+
 /** What is wrong, in sentences. */
 export async function wrongCharges(
   processes: Processes,

@@ -29,6 +29,9 @@ const always = [
   `/v2/analytics/shops/TEST/payments?limit=20&${everything}`,
   `/v2/analytics/shops/TEST/refunds?limit=20&${everything}`,
   ...['customers', 'bindings', 'series'].map((what) => `/v2/analytics/${what}?limit=20&${everything}`),
+  `/v2/analytics/invoices?limit=20&${everything}`,
+  `/v2/analytics/payments?limit=20&shopIDs=TEST&${everything}`,
+  `/v2/analytics/refunds?limit=20&excludeShopIDs=TEST&${everything}`,
   ...sums.map((what) => `/v2/analytics/${what}?${everything}`),
   `/v2/analytics/payments/recoveries?by=policy&${everything}`,
   `/v2/analytics/payments/split-amount?splitUnit=week&${everything}`,
@@ -98,6 +101,14 @@ export const readActions: readonly Action[] = [
     wish: (known, chance) => {
       const id = recent(known.exports, chance);
       return id === undefined ? undefined : { method: 'GET', path: `${exportsPath}/${id}` };
+    },
+  },
+  {
+    name: 'cancel an export',
+    weight: 0.05,
+    wish: (known, chance) => {
+      const id = recent(known.exports, chance);
+      return id === undefined ? undefined : { method: 'POST', path: `${exportsPath}/${id}/cancel` };
     },
   },
   {

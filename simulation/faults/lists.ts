@@ -16,8 +16,8 @@ export const faultsOfLists: Faults = {
     edits: [
       {
         within: 'pageByPaymentKey',
-        replace: 'where party_id = :party_id and shop_id',
-        by: 'where (party_id = :party_id or true) and shop_id',
+        replace: 'where party_id = :party_id and',
+        by: 'where (party_id = :party_id or true) and',
       },
     ],
   },

@@ -47,14 +47,15 @@ import {
   listChargebacks,
   listRefunds,
 } from '../payments/api/read-refunds.ts';
+import { cancelExport } from '../search/api/exports/cancel-export.ts';
 import { createExport } from '../search/api/exports/create-export.ts';
 import { getExport } from '../search/api/exports/get-export.ts';
 import { searchBindings } from '../search/api/lists/search-bindings.ts';
 import { searchCustomers } from '../search/api/lists/search-customers.ts';
 import { searchSeries } from '../search/api/lists/search-series.ts';
-import { searchInvoices } from '../search/api/search-invoices.ts';
-import { searchPayments } from '../search/api/search-payments.ts';
-import { searchRefunds } from '../search/api/search-refunds.ts';
+import { searchInvoices, searchInvoicesOfShops } from '../search/api/search-invoices.ts';
+import { searchPayments, searchPaymentsOfShops } from '../search/api/search-payments.ts';
+import { searchRefunds, searchRefundsOfShops } from '../search/api/search-refunds.ts';
 import { getCurrentBalances, getCurrentShopBalances } from '../search/api/sums/balances.ts';
 import {
   getPaymentsAttempts,
@@ -190,6 +191,9 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   searchCustomers, //         GET  /v2/analytics/customers
   searchBindings, //          GET  /v2/analytics/bindings
   searchSeries, //            GET  /v2/analytics/series
+  searchInvoicesOfShops, //   GET  /v2/analytics/invoices
+  searchPaymentsOfShops, //   GET  /v2/analytics/payments
+  searchRefundsOfShops, //    GET  /v2/analytics/refunds
 
   getPaymentsAmount, //       GET  /v2/analytics/payments/amount
   getAveragePayment, //       GET  /v2/analytics/payments/average
@@ -205,6 +209,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   getRefundsAmount, //        GET  /v2/analytics/refunds/amount
   createExport, //            POST /v2/analytics/exports
   getExport, //               GET  /v2/analytics/exports/{exportID}
+  cancelExport, //            POST /v2/analytics/exports/{exportID}/cancel
   getPayoutSums, //           GET  /v2/analytics/payouts
   getCurrentBalances, //      GET  /v2/analytics/balances/current
   getCurrentShopBalances, //  GET  /v2/analytics/balances/current-shop-balances

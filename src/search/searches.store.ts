@@ -15,7 +15,7 @@ import {
 import type { Database } from '../platform/database/database.ts';
 import { columnList, statement, type Values } from '../platform/database/statement.ts';
 
-/** Null: not asked for. Statuses are separated by commas. */
+/** Null: not asked for. Statuses are separated by commas, and IDs by line breaks. */
 const paymentFilters = {
   payment_id: 'text?',
   payment_statuses: 'text?',
@@ -33,7 +33,7 @@ const paymentFilters = {
 } as const;
 const placeFilters = {
   party_id: 'text',
-  shop_id: 'text',
+  shop_ids: 'text',
   created_from: 'timestamptz',
   before_at: 'timestamptz',
   before_invoice: 'text',
@@ -46,6 +46,7 @@ export const paymentSearch = {
   ...placeFilters,
   ...amountFilters,
   before_payment: 'text',
+  invoice_ids: 'text?',
   ...paymentFilters,
 } as const;
 export const invoiceSearch = {
@@ -80,6 +81,13 @@ const refundCount = { ...refundFilters, created_until: 'timestamptz', most: 'int
 const when = (name: string, condition: string) => `and (:${name} is null or ${condition})`;
 const same = (column: string, name = column) => when(name, `${column} = :${name}`);
 
+/** As the statements take several of them. */
+export const idList = (ids: readonly string[]): string => ids.join('\n');
+/** PostgreSQL knows how many they are when it plans. */
+const idsIn = (name: string) => `string_to_array(:${name}, E'\\n')`;
+const ofShops = `shop_id = any(${idsIn('shop_ids')})`;
+const isInvoice = `invoice_id = any(${idsIn('invoice_ids')})`;
+
 const ofPayment = [
   same('payment_id'),
   // Without any status nothing is read: PostgreSQL knows it when it plans.
@@ -89,20 +97,13 @@ const ofPayment = [
   ),
   same('flow'),
   same('amount_minor', 'payment_amount'),
-  ...[
-    'customer_id',
-    'email',
-    'ip',
-    'fingerprint',
-    'first6',
-    'last4',
-    'payment_system',
-    'rrn',
-    'approval_code',
-  ].map((name) => same(name)),
+  ...['customer_id', 'email', 'ip', 'fingerprint', 'first6'].map((name) => same(name)),
+  when('last4', `right(last4, length(:last4)) = :last4`),
+  ...['payment_system', 'rrn', 'approval_code'].map((name) => same(name)),
 ].join('\n        ');
 
 const ofPlace = [same('invoice_id'), same('external_id')].join('\n        ');
+const ofInvoices = when('invoice_ids', isInvoice);
 const ofAmount = [
   when('amount_from', 'amount_minor >= :amount_from'),
   when('amount_to', 'amount_minor <= :amount_to'),
@@ -113,8 +114,8 @@ const ofApproval = `(invoice_id, payment_id) in (
           where payment.party_id = :party_id and payment.approval_code = :approval_code)`;
 const ofRefund = ['payment_id', 'refund_id', 'status', 'rrn'].map((name) => same(name)).join('\n        ');
 
-/** What is looked for: something exact, which has an index of its own, or a range of time in a shop. The most exact is first. */
-export const searchKeys = [
+/** What is looked for: something exact, which has an index of its own, or a range of time in shops. The most exact is first. */
+const searchKeys = [
   'invoice_id',
   'rrn',
   'external_id',
@@ -128,20 +129,45 @@ export const searchKeys = [
   'time',
   'amounts',
 ] as const;
+/** The last: payments of many invoices. */
+export const paymentSearchKeys = [...searchKeys, 'invoice_ids'] as const;
 /** The last: any filter of a payment, over a range of time. */
 export const invoiceSearchKeys = [...searchKeys, 'invoice_amount', 'payment_time'] as const;
 export const refundSearchKeys = ['invoice_id', 'rrn', 'external_id', 'approval_code', 'time'] as const;
 export type InvoiceSearchKey = (typeof invoiceSearchKeys)[number];
-export type SearchKey = (typeof searchKeys)[number];
+export type PaymentSearchKey = (typeof paymentSearchKeys)[number];
 export type RefundSearchKey = (typeof refundSearchKeys)[number];
-/** Of one index, in whose order the rows are. */
-type IndexKey = Exclude<InvoiceSearchKey, 'amounts'>;
+export type SearchKey = InvoiceSearchKey | PaymentSearchKey | RefundSearchKey;
+/** Of one index. */
+type IndexKey = Exclude<SearchKey, 'amounts'>;
 const keyed = (key: IndexKey) => {
-  if (key === 'time' || key === 'payment_time') return '';
+  if (isByTime(key)) return '';
+  if (key === 'invoice_ids') return `and ${isInvoice}`;
   if (key === 'payment_amount' || key === 'invoice_amount') return `and amount_minor = :${key}`;
   const is = `and ${key} = :${key}`;
   return key === 'fingerprint' ? `${is} and md5(${key}) = md5(:${key})` : is;
 };
+
+function isByTime(key: SearchKey): boolean {
+  return key === 'time' || key === 'payment_time';
+}
+
+/**
+ * By time, a page of each shop is read in the order of its index, and the newest of them are the page. Rows by anything else have an
+ * index of the party.
+ */
+function newestOf(
+  key: SearchKey,
+  rows: (inShops: string) => string,
+  { newest, page = 'limit :limit', most = page }: { newest: string; page?: string; most?: string },
+): string {
+  const inEach = isByTime(key) ? `unnest(${idsIn('shop_ids')}) as shop (id) cross join lateral ` : '';
+  return `from ${inEach}(
+        select ${rows(isByTime(key) ? 'shop_id = shop.id' : ofShops)}
+        ${newest} ${most}
+      ) as found_rows
+      ${newest} ${page}`;
+}
 
 /** If more rows than this are between the amounts, the newest are found sooner in the order of time. */
 const mostBetween = 20_000;
@@ -174,7 +200,7 @@ function pageByAmounts({ table, ids, fits, byTime }: Rows): string {
           ${newest}
         ) as one
         where exists (
-          select from ${table} as fitting where party_id = :party_id and shop_id = :shop_id
+          select from ${table} as fitting where party_id = :party_id and ${ofShops}
             ${ids.map((name) => `and fitting.${name} = one.${name}`).join(' ')}
         ${fits} offset 0)
         ${newest} limit :limit)
@@ -186,25 +212,30 @@ function pageByAmounts({ table, ids, fits, byTime }: Rows): string {
 }
 
 /** Each of these ends a query of the rows on one page, newest first. */
-export const pageOfPayments = (key: SearchKey): string =>
+export const pageOfPayments = (key: PaymentSearchKey): string =>
   key === 'amounts'
     ? pageByAmounts({
         table: 'search_payment',
         ids: ['invoice_id', 'payment_id'],
-        fits: [ofPlace, ofPayment].join('\n        '),
+        fits: [ofInvoices, ofPlace, ofPayment].join('\n        '),
         byTime: pageByPaymentKey('time'),
       })
     : pageByPaymentKey(key);
 
-const pageByPaymentKey = (key: Exclude<SearchKey, 'amounts'>) => `from search_payment
-      where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and created_at >= :created_from
-        and (created_at, invoice_id, payment_id) < (:before_at, :before_invoice, :before_payment)
+const pageByPaymentKey = (key: Exclude<PaymentSearchKey, 'amounts'>) =>
+  newestOf(
+    key,
+    (inShops) => `* from search_payment
+        where party_id = :party_id and ${inShops} ${keyed(key)} and created_at >= :created_from
+          and (created_at, invoice_id, payment_id) < (:before_at, :before_invoice, :before_payment)
+        ${ofInvoices}
         ${ofPlace}
         ${ofAmount}
-        ${ofPayment}
-      order by created_at desc, invoice_id desc, payment_id desc limit :limit`;
+        ${ofPayment}`,
+    { newest: 'order by created_at desc, invoice_id desc, payment_id desc' },
+  );
 
-const searchPaymentsBy = (key: SearchKey) =>
+const searchPaymentsBy = (key: PaymentSearchKey) =>
   statement({
     name: `search_payments_by_${key}`,
     parameters: paymentSearch,
@@ -234,32 +265,40 @@ export function pageOfInvoices(key: InvoiceSearchKey): string {
   return keysOfInvoice.includes(key) ? pageByInvoices(key) : pageByPayments(key);
 }
 
+const newestInvoices = 'order by created_at desc, invoice_id desc';
+
 /** `offset 0` has each invoice looked up: PostgreSQL would rather read all payments first than a few of many invoices. */
-const pageByInvoices = (key: IndexKey) => `from search_invoice as invoice
-      where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and created_at >= :created_from
-        and (created_at, invoice_id) < (:before_at, :before_invoice)
+const pageByInvoices = (key: IndexKey) =>
+  newestOf(
+    key,
+    (inShops) => `* from search_invoice as invoice
+        where party_id = :party_id and ${inShops} ${keyed(key)} and created_at >= :created_from
+          and (created_at, invoice_id) < (:before_at, :before_invoice)
         ${ofPlace}
         ${ofAmount}
         ${ofInvoice}
         and (not :has_payment or exists (
           select from search_payment as payment
           where payment.party_id = :party_id and payment.invoice_id = invoice.invoice_id
-        ${ofPayment} offset 0))
-      order by created_at desc, invoice_id desc limit :limit`;
+        ${ofPayment} offset 0))`,
+    { newest: newestInvoices },
+  );
 
 /** In the order of the invoices. The limit is where the rows are read: PostgreSQL plans a query within another for all of its rows. */
-const pageByPayments = (key: IndexKey) => `from (
-        select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
-        where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and invoice_created_at >= :created_from
+const pageByPayments = (key: IndexKey) =>
+  newestOf(
+    key,
+    (inShops) => `distinct invoice_created_at as created_at, invoice_id from search_payment as payment
+        where party_id = :party_id and ${inShops} ${keyed(key)} and invoice_created_at >= :created_from
           and (invoice_created_at, invoice_id) < (:before_at, :before_invoice)
           ${ofPayment}
           and :has_payment and exists (
             select from search_invoice as invoice where party_id = :party_id and invoice.invoice_id = payment.invoice_id
         ${ofPlace}
         ${ofAmount}
-        ${ofInvoice} offset 0)
-        order by created_at desc, invoice_id desc limit :limit
-      ) as of_payments`;
+        ${ofInvoice} offset 0)`,
+    { newest: newestInvoices },
+  );
 
 const searchInvoicesBy = (key: InvoiceSearchKey) =>
   statement({
@@ -274,17 +313,27 @@ const searchInvoicesBy = (key: InvoiceSearchKey) =>
     order by found.created_at desc, found.invoice_id desc`,
   });
 
-const refundsAsked = (key: RefundSearchKey) => `from search_refund as refund
-      where party_id = :party_id and shop_id = :shop_id and created_at >= :created_from
-        ${key === 'approval_code' ? `and ${ofApproval}` : `${keyed(key)} ${when('approval_code', ofApproval)}`}
-        ${ofPlace}
-        ${ofRefund}`;
-
 const newestRefunds = 'order by created_at desc, invoice_id desc, payment_id desc, refund_id desc';
 
-export const pageOfRefunds = (key: RefundSearchKey) => `${refundsAsked(key)}
-        and (created_at, invoice_id, payment_id, refund_id) < (:before_at, :before_invoice, :before_payment, :before_refund)
-      ${newestRefunds} limit :limit offset :skip`;
+function refundsOf(key: RefundSearchKey, within: string, page: { page: string; most?: string }): string {
+  return newestOf(
+    key,
+    (inShops) => `* from search_refund as refund
+        where party_id = :party_id and ${inShops} and created_at >= :created_from
+        ${key === 'approval_code' ? `and ${ofApproval}` : `${keyed(key)} ${when('approval_code', ofApproval)}`}
+        ${ofPlace}
+        ${ofRefund}
+          and ${within}`,
+    { newest: newestRefunds, ...page },
+  );
+}
+
+export const pageOfRefunds = (key: RefundSearchKey) =>
+  refundsOf(
+    key,
+    '(created_at, invoice_id, payment_id, refund_id) < (:before_at, :before_invoice, :before_payment, :before_refund)',
+    { page: 'limit :limit offset :skip', most: 'limit :limit + :skip' },
+  );
 
 const searchRefundsBy = (key: RefundSearchKey) =>
   statement({
@@ -307,17 +356,17 @@ const countRefundsBy = (key: RefundSearchKey) =>
     row: { total: 'int8' },
     text: `
     select count(*) as total from (
-      select ${refundsAsked(key)} and created_at < :created_until ${newestRefunds} limit :most
+      select created_at ${refundsOf(key, 'created_at < :created_until', { page: 'limit :most' })}
     ) as counted`,
   });
 
-function byKey<Key extends InvoiceSearchKey, Made>(
+function byKey<Key extends SearchKey, Made>(
   keys: readonly Key[],
   make: (key: Key) => Made,
 ): Readonly<Record<Key, Made>> {
   return Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<Key, Made>;
 }
-export const paymentSearches = byKey(searchKeys, searchPaymentsBy);
+export const paymentSearches = byKey(paymentSearchKeys, searchPaymentsBy);
 export const invoiceSearches = byKey(invoiceSearchKeys, searchInvoicesBy);
 export const refundSearches = byKey(refundSearchKeys, searchRefundsBy);
 export const refundCounts = byKey(refundSearchKeys, countRefundsBy);
@@ -335,13 +384,14 @@ const limitTime = statement({
 const longestMs = 2_000;
 const canceled = '57014';
 
-/** Undefined if it takes too long: there are too many rows to look through. */
+/** Undefined if it takes its share of two seconds: there are too many rows to look through. */
 export async function searchPayments(
   db: Database,
-  key: SearchKey,
+  key: PaymentSearchKey,
   asked: Values<typeof paymentSearch>,
+  statements = 1,
 ): Promise<{ found: Payment[] } | undefined> {
-  const rows = await withinTime(db, 1, (tx) => tx.run(paymentSearches[key], asked));
+  const rows = await withinTime(db, statements, (tx) => tx.run(paymentSearches[key], asked));
   return rows && { found: rows.map((row) => storedFromRow(row).payment) };
 }
 
@@ -390,7 +440,7 @@ export async function withinTime<T>(
 ): Promise<T | undefined> {
   try {
     return await db.transaction(async (tx) => {
-      await tx.run(limitTime, { limit: String(longestMs / statements) });
+      await tx.run(limitTime, { limit: String(Math.floor(longestMs / statements)) });
       return search(tx);
     });
   } catch (error) {

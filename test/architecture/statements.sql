@@ -61,6 +61,12 @@ then pg_current_snapshot()::text else seen end;
 -- cancel_consent_link
 update consent_link set cancelled_at = $1::timestamptz where consent_link_id = $2::text;
 
+-- cancel_export
+update export set failure = 'cancelled', expires_at = $1::timestamptz, row_count = 0, byte_count = 0,
+wake_at = $1::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
+where party_id = $2::text and export_id = $3::text and expires_at is null
+returning party_id, export_id, terms, made_by, created_at, run, row_count, byte_count, as_of, sha256, md5, failure, expires_at;
+
 -- change_binding
 with changed as (
 update customer
@@ -1982,8 +1988,9 @@ from binding left join test_clock using (party_id) where refund_due_at is not nu
 
 -- count_refunds_by_approval_code
 select count(*) as total from (
-select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select created_at from (
+select * from search_refund as refund
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and created_at >= $3::timestamptz
 and (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
 where payment.party_id = $1::text and payment.approval_code = $4::text)
@@ -1992,13 +1999,18 @@ and ($6::text is null or external_id = $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
-and ($10::text is null or rrn = $10::text) and created_at < $11::timestamptz order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
+and ($10::text is null or rrn = $10::text)
+and created_at < $11::timestamptz
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
 ) as counted;
 
 -- count_refunds_by_external_id
 select count(*) as total from (
-select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select created_at from (
+select * from search_refund as refund
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and created_at >= $3::timestamptz
 and external_id = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
 where payment.party_id = $1::text and payment.approval_code = $5::text))
@@ -2007,13 +2019,18 @@ and ($4::text is null or external_id = $4::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
-and ($10::text is null or rrn = $10::text) and created_at < $11::timestamptz order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
+and ($10::text is null or rrn = $10::text)
+and created_at < $11::timestamptz
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
 ) as counted;
 
 -- count_refunds_by_invoice_id
 select count(*) as total from (
-select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select created_at from (
+select * from search_refund as refund
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and created_at >= $3::timestamptz
 and invoice_id = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
 where payment.party_id = $1::text and payment.approval_code = $5::text))
@@ -2022,13 +2039,18 @@ and ($6::text is null or external_id = $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
-and ($10::text is null or rrn = $10::text) and created_at < $11::timestamptz order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
+and ($10::text is null or rrn = $10::text)
+and created_at < $11::timestamptz
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
 ) as counted;
 
 -- count_refunds_by_rrn
 select count(*) as total from (
-select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select created_at from (
+select * from search_refund as refund
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and created_at >= $3::timestamptz
 and rrn = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
 where payment.party_id = $1::text and payment.approval_code = $5::text))
@@ -2037,22 +2059,31 @@ and ($7::text is null or external_id = $7::text)
 and ($8::text is null or payment_id = $8::text)
 and ($9::text is null or refund_id = $9::text)
 and ($10::text is null or status = $10::text)
-and ($4::text is null or rrn = $4::text) and created_at < $11::timestamptz order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
+and ($4::text is null or rrn = $4::text)
+and created_at < $11::timestamptz
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
 ) as counted;
 
 -- count_refunds_by_time
 select count(*) as total from (
-select from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select created_at from unnest(string_to_array($1::text, E'\n')) as shop (id) cross join lateral (
+select * from search_refund as refund
+where party_id = $2::text and shop_id = shop.id and created_at >= $3::timestamptz
 and ($4::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $4::text))
+where payment.party_id = $2::text and payment.approval_code = $4::text))
 and ($5::text is null or invoice_id = $5::text)
 and ($6::text is null or external_id = $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
-and ($10::text is null or rrn = $10::text) and created_at < $11::timestamptz order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
+and ($10::text is null or rrn = $10::text)
+and created_at < $11::timestamptz
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $12::int4
 ) as counted;
 
 -- count_retries
@@ -2305,11 +2336,11 @@ update exchange set state = $1::text, heard_at = $2::timestamptz
 where aggregate_id = $3::text and operation = $4::text and state in ('begun', 'challenged');
 
 -- end_export_run
-update export set as_of = $1::timestamptz, sha256 = $2::text, failure = $3::text, expires_at = $4::timestamptz,
-row_count = case when ($3::text)::text is null then row_count else 0 end,
-byte_count = case when ($3::text)::text is null then byte_count else 0 end,
-wake_at = $4::timestamptz, attempts = 0, stuck_reason = null
-where party_id = $5::text and export_id = $6::text and run = $7::int4 and expires_at is null
+update export set as_of = $1::timestamptz, sha256 = $2::text, md5 = $3::text, failure = $4::text, expires_at = $5::timestamptz,
+row_count = case when ($4::text)::text is null then row_count else 0 end,
+byte_count = case when ($4::text)::text is null then byte_count else 0 end,
+wake_at = $5::timestamptz, attempts = 0, stuck_reason = null
+where party_id = $6::text and export_id = $7::text and run = $8::int4 and expires_at is null
 returning export_id;
 
 -- end_hold_of_charge
@@ -3846,7 +3877,7 @@ select distinct on (name) policy, created_at from dunning_policy
 where party_id = $1::text and shop_id = $2::text order by name, version desc;
 
 -- list_exports
-select party_id, export_id, terms, made_by, created_at, run, row_count, byte_count, as_of, sha256, failure, expires_at from export where party_id = $1::text order by created_at desc, export_id desc;
+select party_id, export_id, terms, made_by, created_at, run, row_count, byte_count, as_of, sha256, md5, failure, expires_at from export where party_id = $1::text order by created_at desc, export_id desc;
 
 -- list_identities
 select identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, sender from identity where identity.party_id = $1::text and ($2::text is null or identity.provider = $2::text)
@@ -4773,7 +4804,7 @@ join exchange on aggregate_id = split_part(id, '.', 1)
 and operation = substr(id, length(split_part(id, '.', 1)) + 2);
 
 -- read_export
-select party_id, export_id, terms, made_by, created_at, run, row_count, byte_count, as_of, sha256, failure, expires_at from export where party_id = $1::text and export_id = $2::text;
+select party_id, export_id, terms, made_by, created_at, run, row_count, byte_count, as_of, sha256, md5, failure, expires_at from export where party_id = $1::text and export_id = $2::text;
 
 -- read_export_piece
 select key_version, content from export_piece
@@ -4863,8 +4894,9 @@ cross join lateral (select invoice_id, party_id, shop_id, version, status, reaso
 
 -- read_invoices_to_export
 with found as materialized (
-select invoice_id, created_at, status, amount_minor, external_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+select shop_id, invoice_id, created_at, status, amount_minor, external_id from unnest(string_to_array($1::text, E'\n')) as shop (id) cross join lateral (
+select * from search_invoice as invoice
+where party_id = $2::text and shop_id = shop.id  and created_at >= $3::timestamptz
 and (created_at, invoice_id) < ($4::timestamptz, $5::text)
 and ($6::text is null or invoice_id = $6::text)
 and ($7::text is null or external_id = $7::text)
@@ -4874,7 +4906,7 @@ and ($10::text is null or status = $10::text)
 and ($11::int8 is null or amount_minor = $11::int8)
 and (not $12::bool or exists (
 select from search_payment as payment
-where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+where payment.party_id = $2::text and payment.invoice_id = invoice.invoice_id
 and ($13::text is null or payment_id = $13::text)
 and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
 and ($15::text is null or flow = $15::text)
@@ -4884,13 +4916,15 @@ and ($18::text is null or email = $18::text)
 and ($19::text is null or ip = $19::text)
 and ($20::text is null or fingerprint = $20::text)
 and ($21::text is null or first6 = $21::text)
-and ($22::text is null or last4 = $22::text)
+and ($22::text is null or right(last4, length($22::text)) = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text) offset 0))
 order by created_at desc, invoice_id desc limit $26::int4
+) as found_rows
+order by created_at desc, invoice_id desc limit $26::int4
 )
-select found.invoice_id, found.created_at, found.status, found.amount_minor, found.external_id, invoice.currency, invoice.due_date, invoice.product, invoice.description
+select found.shop_id, found.invoice_id, found.created_at, found.status, found.amount_minor, found.external_id, invoice.currency, invoice.due_date, invoice.product, invoice.description
 from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
@@ -5128,27 +5162,31 @@ where invoice.invoice_id = $1::text and invoice.party_id = $2::text
 order by length(payment_id), payment_id;
 
 -- read_payments_to_export
-select invoice_id, payment_id, created_at, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code, currency, attempt, decline_class, failure, bank_code, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as public_status from search_payment
-where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+select shop_id, invoice_id, payment_id, created_at, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code, currency, attempt, decline_class, failure, bank_code, case when status in ('authorising', 'challenged', 'reversing') then 'pending' when status in ('held', 'capturing', 'cancelling') then 'processed' when status in ('captured', 'refunding') then 'captured' when status in ('cancelled') then 'cancelled' when status in ('refunded') then 'refunded' when status in ('failed') then 'failed' end as public_status from unnest(string_to_array($1::text, E'\n')) as shop (id) cross join lateral (
+select * from search_payment
+where party_id = $2::text and shop_id = shop.id  and created_at >= $3::timestamptz
 and (created_at, invoice_id, payment_id) < ($4::timestamptz, $5::text, $6::text)
-and ($7::text is null or invoice_id = $7::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or payment_id = $11::text)
-and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
-and ($13::text is null or flow = $13::text)
-and ($14::int8 is null or amount_minor = $14::int8)
-and ($15::text is null or customer_id = $15::text)
-and ($16::text is null or email = $16::text)
-and ($17::text is null or ip = $17::text)
-and ($18::text is null or fingerprint = $18::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4;
+and ($7::text is null or invoice_id = any(string_to_array($7::text, E'\n')))
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4;
 
 -- read_payout_fees
 select currency, basis_points, fixed_minor from payout_fee where party_id = $1::text order by currency;
@@ -5233,11 +5271,12 @@ where invoice_id = $1::text and payment_id = $2::text and ($3::text is null or r
 order by length(refund_id), refund_id;
 
 -- read_refunds_to_export
-select invoice_id, payment_id, refund_id, created_at, status, external_id, rrn, amount_minor, currency from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn, amount_minor, currency from unnest(string_to_array($1::text, E'\n')) as shop (id) cross join lateral (
+select * from search_refund as refund
+where party_id = $2::text and shop_id = shop.id and created_at >= $3::timestamptz
 and ($4::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $4::text))
+where payment.party_id = $2::text and payment.approval_code = $4::text))
 and ($5::text is null or invoice_id = $5::text)
 and ($6::text is null or external_id = $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -5245,6 +5284,8 @@ and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
 and ($10::text is null or rrn = $10::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 + $16::int4
+) as found_rows
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4;
 
 -- read_replay_cursor
@@ -5868,7 +5909,7 @@ select created_at, invoice_id from between_amounts where (select count(*) from b
 order by created_at desc, invoice_id desc
 ) as one
 where exists (
-select from search_invoice as fitting where party_id = $1::text and shop_id = $7::text
+select from search_invoice as fitting where party_id = $1::text and shop_id = any(string_to_array($7::text, E'\n'))
 and fitting.invoice_id = one.invoice_id
 and ($8::text is null or invoice_id = $8::text)
 and ($9::text is null or external_id = $9::text)
@@ -5876,8 +5917,9 @@ and ($10::text is null or status = $10::text)
 and ($11::int8 is null or amount_minor = $11::int8) offset 0)
 order by created_at desc, invoice_id desc limit $12::int4)
 union all
-select created_at, invoice_id from (select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $7::text  and created_at >= $2::timestamptz
+select created_at, invoice_id from (select created_at, invoice_id from unnest(string_to_array($7::text, E'\n')) as shop (id) cross join lateral (
+select * from search_invoice as invoice
+where party_id = $1::text and shop_id = shop.id  and created_at >= $2::timestamptz
 and (created_at, invoice_id) < ($3::timestamptz, $4::text)
 and ($8::text is null or invoice_id = $8::text)
 and ($9::text is null or external_id = $9::text)
@@ -5897,10 +5939,12 @@ and ($19::text is null or email = $19::text)
 and ($20::text is null or ip = $20::text)
 and ($21::text is null or fingerprint = $21::text)
 and ($22::text is null or first6 = $22::text)
-and ($23::text is null or last4 = $23::text)
+and ($23::text is null or right(last4, length($23::text)) = $23::text)
 and ($24::text is null or payment_system = $24::text)
 and ($25::text is null or rrn = $25::text)
 and ($26::text is null or approval_code = $26::text) offset 0))
+order by created_at desc, invoice_id desc limit $12::int4
+) as found_rows
 order by created_at desc, invoice_id desc limit $12::int4) as of_time
 where (select count(*) from between_amounts) > 20000
 ) as of_amounts
@@ -5913,7 +5957,7 @@ order by found.created_at desc, found.invoice_id desc;
 with found as materialized (
 select created_at, invoice_id from (
 select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
-where party_id = $1::text and shop_id = $2::text and approval_code = $3::text and invoice_created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and approval_code = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
@@ -5924,7 +5968,7 @@ and ($12::text is null or email = $12::text)
 and ($13::text is null or ip = $13::text)
 and ($14::text is null or fingerprint = $14::text)
 and ($15::text is null or first6 = $15::text)
-and ($16::text is null or last4 = $16::text)
+and ($16::text is null or right(last4, length($16::text)) = $16::text)
 and ($17::text is null or payment_system = $17::text)
 and ($18::text is null or rrn = $18::text)
 and ($3::text is null or approval_code = $3::text)
@@ -5937,7 +5981,8 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
-) as of_payments
+) as found_rows
+order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -5946,7 +5991,7 @@ order by found.created_at desc, found.invoice_id desc;
 with found as materialized (
 select created_at, invoice_id from (
 select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
-where party_id = $1::text and shop_id = $2::text and customer_id = $3::text and invoice_created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and customer_id = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
@@ -5957,7 +6002,7 @@ and ($11::text is null or email = $11::text)
 and ($12::text is null or ip = $12::text)
 and ($13::text is null or fingerprint = $13::text)
 and ($14::text is null or first6 = $14::text)
-and ($15::text is null or last4 = $15::text)
+and ($15::text is null or right(last4, length($15::text)) = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
@@ -5970,7 +6015,8 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
-) as of_payments
+) as found_rows
+order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -5979,7 +6025,7 @@ order by found.created_at desc, found.invoice_id desc;
 with found as materialized (
 select created_at, invoice_id from (
 select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
-where party_id = $1::text and shop_id = $2::text and email = $3::text and invoice_created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and email = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
@@ -5990,7 +6036,7 @@ and ($3::text is null or email = $3::text)
 and ($12::text is null or ip = $12::text)
 and ($13::text is null or fingerprint = $13::text)
 and ($14::text is null or first6 = $14::text)
-and ($15::text is null or last4 = $15::text)
+and ($15::text is null or right(last4, length($15::text)) = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
@@ -6003,15 +6049,17 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
-) as of_payments
+) as found_rows
+order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_external_id
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and external_id = $3::text and created_at >= $4::timestamptz
+select created_at, invoice_id from (
+select * from search_invoice as invoice
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and external_id = $3::text and created_at >= $4::timestamptz
 and (created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or invoice_id = $7::text)
 and ($3::text is null or external_id = $3::text)
@@ -6031,10 +6079,12 @@ and ($18::text is null or email = $18::text)
 and ($19::text is null or ip = $19::text)
 and ($20::text is null or fingerprint = $20::text)
 and ($21::text is null or first6 = $21::text)
-and ($22::text is null or last4 = $22::text)
+and ($22::text is null or right(last4, length($22::text)) = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text) offset 0))
+order by created_at desc, invoice_id desc limit $26::int4
+) as found_rows
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -6044,7 +6094,7 @@ order by found.created_at desc, found.invoice_id desc;
 with found as materialized (
 select created_at, invoice_id from (
 select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
-where party_id = $1::text and shop_id = $2::text and fingerprint = $3::text and md5(fingerprint) = md5($3::text) and invoice_created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and fingerprint = $3::text and md5(fingerprint) = md5($3::text) and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
@@ -6055,7 +6105,7 @@ and ($12::text is null or email = $12::text)
 and ($13::text is null or ip = $13::text)
 and ($3::text is null or fingerprint = $3::text)
 and ($14::text is null or first6 = $14::text)
-and ($15::text is null or last4 = $15::text)
+and ($15::text is null or right(last4, length($15::text)) = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
@@ -6068,15 +6118,17 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
-) as of_payments
+) as found_rows
+order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_invoice_amount
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and amount_minor = $3::int8 and created_at >= $4::timestamptz
+select created_at, invoice_id from (
+select * from search_invoice as invoice
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and amount_minor = $3::int8 and created_at >= $4::timestamptz
 and (created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or invoice_id = $7::text)
 and ($8::text is null or external_id = $8::text)
@@ -6096,10 +6148,12 @@ and ($18::text is null or email = $18::text)
 and ($19::text is null or ip = $19::text)
 and ($20::text is null or fingerprint = $20::text)
 and ($21::text is null or first6 = $21::text)
-and ($22::text is null or last4 = $22::text)
+and ($22::text is null or right(last4, length($22::text)) = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text) offset 0))
+order by created_at desc, invoice_id desc limit $26::int4
+) as found_rows
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -6107,8 +6161,9 @@ order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_invoice_id
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text and created_at >= $4::timestamptz
+select created_at, invoice_id from (
+select * from search_invoice as invoice
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and invoice_id = $3::text and created_at >= $4::timestamptz
 and (created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($3::text is null or invoice_id = $3::text)
 and ($7::text is null or external_id = $7::text)
@@ -6128,10 +6183,12 @@ and ($18::text is null or email = $18::text)
 and ($19::text is null or ip = $19::text)
 and ($20::text is null or fingerprint = $20::text)
 and ($21::text is null or first6 = $21::text)
-and ($22::text is null or last4 = $22::text)
+and ($22::text is null or right(last4, length($22::text)) = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text) offset 0))
+order by created_at desc, invoice_id desc limit $26::int4
+) as found_rows
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -6141,7 +6198,7 @@ order by found.created_at desc, found.invoice_id desc;
 with found as materialized (
 select created_at, invoice_id from (
 select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
-where party_id = $1::text and shop_id = $2::text and ip = $3::text and invoice_created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and ip = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
@@ -6152,7 +6209,7 @@ and ($12::text is null or email = $12::text)
 and ($3::text is null or ip = $3::text)
 and ($13::text is null or fingerprint = $13::text)
 and ($14::text is null or first6 = $14::text)
-and ($15::text is null or last4 = $15::text)
+and ($15::text is null or right(last4, length($15::text)) = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
@@ -6165,7 +6222,8 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
-) as of_payments
+) as found_rows
+order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -6174,7 +6232,7 @@ order by found.created_at desc, found.invoice_id desc;
 with found as materialized (
 select created_at, invoice_id from (
 select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
-where party_id = $1::text and shop_id = $2::text and last4 = $3::text and invoice_created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and last4 = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
@@ -6185,7 +6243,7 @@ and ($12::text is null or email = $12::text)
 and ($13::text is null or ip = $13::text)
 and ($14::text is null or fingerprint = $14::text)
 and ($15::text is null or first6 = $15::text)
-and ($3::text is null or last4 = $3::text)
+and ($3::text is null or right(last4, length($3::text)) = $3::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
@@ -6198,7 +6256,8 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
-) as of_payments
+) as found_rows
+order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -6207,7 +6266,7 @@ order by found.created_at desc, found.invoice_id desc;
 with found as materialized (
 select created_at, invoice_id from (
 select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
-where party_id = $1::text and shop_id = $2::text and amount_minor = $3::int8 and invoice_created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and amount_minor = $3::int8 and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
@@ -6218,7 +6277,7 @@ and ($11::text is null or email = $11::text)
 and ($12::text is null or ip = $12::text)
 and ($13::text is null or fingerprint = $13::text)
 and ($14::text is null or first6 = $14::text)
-and ($15::text is null or last4 = $15::text)
+and ($15::text is null or right(last4, length($15::text)) = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
@@ -6231,16 +6290,17 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
-) as of_payments
+) as found_rows
+order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_payment_time
 with found as materialized (
-select created_at, invoice_id from (
+select created_at, invoice_id from unnest(string_to_array($1::text, E'\n')) as shop (id) cross join lateral (
 select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
-where party_id = $1::text and shop_id = $2::text  and invoice_created_at >= $3::timestamptz
+where party_id = $2::text and shop_id = shop.id  and invoice_created_at >= $3::timestamptz
 and (invoice_created_at, invoice_id) < ($4::timestamptz, $5::text)
 and ($6::text is null or payment_id = $6::text)
 and ($7::text is null or $7::text <> '' and status = any(string_to_array($7::text, ',')))
@@ -6251,12 +6311,12 @@ and ($11::text is null or email = $11::text)
 and ($12::text is null or ip = $12::text)
 and ($13::text is null or fingerprint = $13::text)
 and ($14::text is null or first6 = $14::text)
-and ($15::text is null or last4 = $15::text)
+and ($15::text is null or right(last4, length($15::text)) = $15::text)
 and ($16::text is null or payment_system = $16::text)
 and ($17::text is null or rrn = $17::text)
 and ($18::text is null or approval_code = $18::text)
 and $19::bool and exists (
-select from search_invoice as invoice where party_id = $1::text and invoice.invoice_id = payment.invoice_id
+select from search_invoice as invoice where party_id = $2::text and invoice.invoice_id = payment.invoice_id
 and ($20::text is null or invoice_id = $20::text)
 and ($21::text is null or external_id = $21::text)
 and ($22::int8 is null or amount_minor >= $22::int8)
@@ -6264,7 +6324,8 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
-) as of_payments
+) as found_rows
+order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
@@ -6273,7 +6334,7 @@ order by found.created_at desc, found.invoice_id desc;
 with found as materialized (
 select created_at, invoice_id from (
 select distinct invoice_created_at as created_at, invoice_id from search_payment as payment
-where party_id = $1::text and shop_id = $2::text and rrn = $3::text and invoice_created_at >= $4::timestamptz
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and rrn = $3::text and invoice_created_at >= $4::timestamptz
 and (invoice_created_at, invoice_id) < ($5::timestamptz, $6::text)
 and ($7::text is null or payment_id = $7::text)
 and ($8::text is null or $8::text <> '' and status = any(string_to_array($8::text, ',')))
@@ -6284,7 +6345,7 @@ and ($12::text is null or email = $12::text)
 and ($13::text is null or ip = $13::text)
 and ($14::text is null or fingerprint = $14::text)
 and ($15::text is null or first6 = $15::text)
-and ($16::text is null or last4 = $16::text)
+and ($16::text is null or right(last4, length($16::text)) = $16::text)
 and ($17::text is null or payment_system = $17::text)
 and ($3::text is null or rrn = $3::text)
 and ($18::text is null or approval_code = $18::text)
@@ -6297,15 +6358,17 @@ and ($23::int8 is null or amount_minor <= $23::int8)
 and ($24::text is null or status = $24::text)
 and ($25::int8 is null or amount_minor = $25::int8) offset 0)
 order by created_at desc, invoice_id desc limit $26::int4
-) as of_payments
+) as found_rows
+order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_time
 with found as materialized (
-select created_at, invoice_id from search_invoice as invoice
-where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+select created_at, invoice_id from unnest(string_to_array($1::text, E'\n')) as shop (id) cross join lateral (
+select * from search_invoice as invoice
+where party_id = $2::text and shop_id = shop.id  and created_at >= $3::timestamptz
 and (created_at, invoice_id) < ($4::timestamptz, $5::text)
 and ($6::text is null or invoice_id = $6::text)
 and ($7::text is null or external_id = $7::text)
@@ -6315,7 +6378,7 @@ and ($10::text is null or status = $10::text)
 and ($11::int8 is null or amount_minor = $11::int8)
 and (not $12::bool or exists (
 select from search_payment as payment
-where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+where payment.party_id = $2::text and payment.invoice_id = invoice.invoice_id
 and ($13::text is null or payment_id = $13::text)
 and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
 and ($15::text is null or flow = $15::text)
@@ -6325,10 +6388,12 @@ and ($18::text is null or email = $18::text)
 and ($19::text is null or ip = $19::text)
 and ($20::text is null or fingerprint = $20::text)
 and ($21::text is null or first6 = $21::text)
-and ($22::text is null or last4 = $22::text)
+and ($22::text is null or right(last4, length($22::text)) = $22::text)
 and ($23::text is null or payment_system = $23::text)
 and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text) offset 0))
+order by created_at desc, invoice_id desc limit $26::int4
+) as found_rows
 order by created_at desc, invoice_id desc limit $26::int4
 )
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.subscription_id, invoice.payment_in_progress from found join invoice using (invoice_id)
@@ -6350,301 +6415,406 @@ select created_at, invoice_id, payment_id from between_amounts where (select cou
 order by created_at desc, invoice_id desc, payment_id desc
 ) as one
 where exists (
-select from search_payment as fitting where party_id = $1::text and shop_id = $8::text
+select from search_payment as fitting where party_id = $1::text and shop_id = any(string_to_array($8::text, E'\n'))
 and fitting.invoice_id = one.invoice_id and fitting.payment_id = one.payment_id
-and ($9::text is null or invoice_id = $9::text)
-and ($10::text is null or external_id = $10::text)
-and ($11::text is null or payment_id = $11::text)
-and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
-and ($13::text is null or flow = $13::text)
-and ($14::int8 is null or amount_minor = $14::int8)
-and ($15::text is null or customer_id = $15::text)
-and ($16::text is null or email = $16::text)
-and ($17::text is null or ip = $17::text)
-and ($18::text is null or fingerprint = $18::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text) offset 0)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4)
+and ($9::text is null or invoice_id = any(string_to_array($9::text, E'\n')))
+and ($10::text is null or invoice_id = $10::text)
+and ($11::text is null or external_id = $11::text)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text) offset 0)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4)
 union all
-select created_at, invoice_id, payment_id from (select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $8::text  and created_at >= $2::timestamptz
+select created_at, invoice_id, payment_id from (select created_at, invoice_id, payment_id from unnest(string_to_array($8::text, E'\n')) as shop (id) cross join lateral (
+select * from search_payment
+where party_id = $1::text and shop_id = shop.id  and created_at >= $2::timestamptz
 and (created_at, invoice_id, payment_id) < ($3::timestamptz, $4::text, $5::text)
-and ($9::text is null or invoice_id = $9::text)
-and ($10::text is null or external_id = $10::text)
+and ($9::text is null or invoice_id = any(string_to_array($9::text, E'\n')))
+and ($10::text is null or invoice_id = $10::text)
+and ($11::text is null or external_id = $11::text)
 and ($6::int8 is null or amount_minor >= $6::int8)
 and ($7::int8 is null or amount_minor <= $7::int8)
-and ($11::text is null or payment_id = $11::text)
-and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
-and ($13::text is null or flow = $13::text)
-and ($14::int8 is null or amount_minor = $14::int8)
-and ($15::text is null or customer_id = $15::text)
-and ($16::text is null or email = $16::text)
-and ($17::text is null or ip = $17::text)
-and ($18::text is null or fingerprint = $18::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4) as of_time
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4) as of_time
 where (select count(*) from between_amounts) > 20000
 ) as of_amounts
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_approval_code
 with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text and approval_code = $3::text and created_at >= $4::timestamptz
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and approval_code = $3::text and created_at >= $4::timestamptz
 and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
-and ($8::text is null or invoice_id = $8::text)
-and ($9::text is null or external_id = $9::text)
-and ($10::int8 is null or amount_minor >= $10::int8)
-and ($11::int8 is null or amount_minor <= $11::int8)
-and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
-and ($14::text is null or flow = $14::text)
-and ($15::int8 is null or amount_minor = $15::int8)
-and ($16::text is null or customer_id = $16::text)
-and ($17::text is null or email = $17::text)
-and ($18::text is null or ip = $18::text)
-and ($19::text is null or fingerprint = $19::text)
-and ($20::text is null or first6 = $20::text)
-and ($21::text is null or last4 = $21::text)
-and ($22::text is null or payment_system = $22::text)
-and ($23::text is null or rrn = $23::text)
+and ($8::text is null or invoice_id = any(string_to_array($8::text, E'\n')))
+and ($9::text is null or invoice_id = $9::text)
+and ($10::text is null or external_id = $10::text)
+and ($11::int8 is null or amount_minor >= $11::int8)
+and ($12::int8 is null or amount_minor <= $12::int8)
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or right(last4, length($22::text)) = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
 and ($3::text is null or approval_code = $3::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_customer_id
 with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text and customer_id = $3::text and created_at >= $4::timestamptz
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and customer_id = $3::text and created_at >= $4::timestamptz
 and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
-and ($8::text is null or invoice_id = $8::text)
-and ($9::text is null or external_id = $9::text)
-and ($10::int8 is null or amount_minor >= $10::int8)
-and ($11::int8 is null or amount_minor <= $11::int8)
-and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
-and ($14::text is null or flow = $14::text)
-and ($15::int8 is null or amount_minor = $15::int8)
+and ($8::text is null or invoice_id = any(string_to_array($8::text, E'\n')))
+and ($9::text is null or invoice_id = $9::text)
+and ($10::text is null or external_id = $10::text)
+and ($11::int8 is null or amount_minor >= $11::int8)
+and ($12::int8 is null or amount_minor <= $12::int8)
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
 and ($3::text is null or customer_id = $3::text)
-and ($16::text is null or email = $16::text)
-and ($17::text is null or ip = $17::text)
-and ($18::text is null or fingerprint = $18::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_email
 with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text and email = $3::text and created_at >= $4::timestamptz
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and email = $3::text and created_at >= $4::timestamptz
 and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
-and ($8::text is null or invoice_id = $8::text)
-and ($9::text is null or external_id = $9::text)
-and ($10::int8 is null or amount_minor >= $10::int8)
-and ($11::int8 is null or amount_minor <= $11::int8)
-and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
-and ($14::text is null or flow = $14::text)
-and ($15::int8 is null or amount_minor = $15::int8)
-and ($16::text is null or customer_id = $16::text)
+and ($8::text is null or invoice_id = any(string_to_array($8::text, E'\n')))
+and ($9::text is null or invoice_id = $9::text)
+and ($10::text is null or external_id = $10::text)
+and ($11::int8 is null or amount_minor >= $11::int8)
+and ($12::int8 is null or amount_minor <= $12::int8)
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
 and ($3::text is null or email = $3::text)
-and ($17::text is null or ip = $17::text)
-and ($18::text is null or fingerprint = $18::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_external_id
 with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text and external_id = $3::text and created_at >= $4::timestamptz
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and external_id = $3::text and created_at >= $4::timestamptz
 and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
-and ($8::text is null or invoice_id = $8::text)
+and ($8::text is null or invoice_id = any(string_to_array($8::text, E'\n')))
+and ($9::text is null or invoice_id = $9::text)
 and ($3::text is null or external_id = $3::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or payment_id = $11::text)
-and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
-and ($13::text is null or flow = $13::text)
-and ($14::int8 is null or amount_minor = $14::int8)
-and ($15::text is null or customer_id = $15::text)
-and ($16::text is null or email = $16::text)
-and ($17::text is null or ip = $17::text)
-and ($18::text is null or fingerprint = $18::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_fingerprint
 with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text and fingerprint = $3::text and md5(fingerprint) = md5($3::text) and created_at >= $4::timestamptz
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and fingerprint = $3::text and md5(fingerprint) = md5($3::text) and created_at >= $4::timestamptz
 and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
-and ($8::text is null or invoice_id = $8::text)
-and ($9::text is null or external_id = $9::text)
-and ($10::int8 is null or amount_minor >= $10::int8)
-and ($11::int8 is null or amount_minor <= $11::int8)
-and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
-and ($14::text is null or flow = $14::text)
-and ($15::int8 is null or amount_minor = $15::int8)
-and ($16::text is null or customer_id = $16::text)
-and ($17::text is null or email = $17::text)
-and ($18::text is null or ip = $18::text)
+and ($8::text is null or invoice_id = any(string_to_array($8::text, E'\n')))
+and ($9::text is null or invoice_id = $9::text)
+and ($10::text is null or external_id = $10::text)
+and ($11::int8 is null or amount_minor >= $11::int8)
+and ($12::int8 is null or amount_minor <= $12::int8)
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
 and ($3::text is null or fingerprint = $3::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_invoice_id
 with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text and created_at >= $4::timestamptz
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and invoice_id = $3::text and created_at >= $4::timestamptz
 and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = any(string_to_array($8::text, E'\n')))
 and ($3::text is null or invoice_id = $3::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or payment_id = $11::text)
-and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
-and ($13::text is null or flow = $13::text)
-and ($14::int8 is null or amount_minor = $14::int8)
-and ($15::text is null or customer_id = $15::text)
-and ($16::text is null or email = $16::text)
-and ($17::text is null or ip = $17::text)
-and ($18::text is null or fingerprint = $18::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_invoice_ids
+with found as materialized (
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and invoice_id = any(string_to_array($3::text, E'\n')) and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($3::text is null or invoice_id = any(string_to_array($3::text, E'\n')))
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_ip
 with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text and ip = $3::text and created_at >= $4::timestamptz
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and ip = $3::text and created_at >= $4::timestamptz
 and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
-and ($8::text is null or invoice_id = $8::text)
-and ($9::text is null or external_id = $9::text)
-and ($10::int8 is null or amount_minor >= $10::int8)
-and ($11::int8 is null or amount_minor <= $11::int8)
-and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
-and ($14::text is null or flow = $14::text)
-and ($15::int8 is null or amount_minor = $15::int8)
-and ($16::text is null or customer_id = $16::text)
-and ($17::text is null or email = $17::text)
+and ($8::text is null or invoice_id = any(string_to_array($8::text, E'\n')))
+and ($9::text is null or invoice_id = $9::text)
+and ($10::text is null or external_id = $10::text)
+and ($11::int8 is null or amount_minor >= $11::int8)
+and ($12::int8 is null or amount_minor <= $12::int8)
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
 and ($3::text is null or ip = $3::text)
-and ($18::text is null or fingerprint = $18::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_last4
 with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text and last4 = $3::text and created_at >= $4::timestamptz
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and last4 = $3::text and created_at >= $4::timestamptz
 and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
-and ($8::text is null or invoice_id = $8::text)
-and ($9::text is null or external_id = $9::text)
-and ($10::int8 is null or amount_minor >= $10::int8)
-and ($11::int8 is null or amount_minor <= $11::int8)
-and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
-and ($14::text is null or flow = $14::text)
-and ($15::int8 is null or amount_minor = $15::int8)
-and ($16::text is null or customer_id = $16::text)
-and ($17::text is null or email = $17::text)
-and ($18::text is null or ip = $18::text)
-and ($19::text is null or fingerprint = $19::text)
-and ($20::text is null or first6 = $20::text)
-and ($3::text is null or last4 = $3::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+and ($8::text is null or invoice_id = any(string_to_array($8::text, E'\n')))
+and ($9::text is null or invoice_id = $9::text)
+and ($10::text is null or external_id = $10::text)
+and ($11::int8 is null or amount_minor >= $11::int8)
+and ($12::int8 is null or amount_minor <= $12::int8)
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($3::text is null or right(last4, length($3::text)) = $3::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_payment_amount
 with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text and amount_minor = $3::int8 and created_at >= $4::timestamptz
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and amount_minor = $3::int8 and created_at >= $4::timestamptz
 and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
-and ($8::text is null or invoice_id = $8::text)
-and ($9::text is null or external_id = $9::text)
-and ($10::int8 is null or amount_minor >= $10::int8)
-and ($11::int8 is null or amount_minor <= $11::int8)
-and ($12::text is null or payment_id = $12::text)
-and ($13::text is null or $13::text <> '' and status = any(string_to_array($13::text, ',')))
-and ($14::text is null or flow = $14::text)
+and ($8::text is null or invoice_id = any(string_to_array($8::text, E'\n')))
+and ($9::text is null or invoice_id = $9::text)
+and ($10::text is null or external_id = $10::text)
+and ($11::int8 is null or amount_minor >= $11::int8)
+and ($12::int8 is null or amount_minor <= $12::int8)
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
 and ($3::int8 is null or amount_minor = $3::int8)
-and ($15::text is null or customer_id = $15::text)
-and ($16::text is null or email = $16::text)
-and ($17::text is null or ip = $17::text)
-and ($18::text is null or fingerprint = $18::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_payments_by_rrn
 with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text and rrn = $3::text and created_at >= $4::timestamptz
+select created_at, invoice_id, payment_id from (
+select * from search_payment
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and rrn = $3::text and created_at >= $4::timestamptz
 and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = any(string_to_array($8::text, E'\n')))
+and ($9::text is null or invoice_id = $9::text)
+and ($10::text is null or external_id = $10::text)
+and ($11::int8 is null or amount_minor >= $11::int8)
+and ($12::int8 is null or amount_minor <= $12::int8)
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or $14::text <> '' and status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or right(last4, length($22::text)) = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($3::text is null or rrn = $3::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_time
+with found as materialized (
+select created_at, invoice_id, payment_id from unnest(string_to_array($1::text, E'\n')) as shop (id) cross join lateral (
+select * from search_payment
+where party_id = $2::text and shop_id = shop.id  and created_at >= $3::timestamptz
+and (created_at, invoice_id, payment_id) < ($4::timestamptz, $5::text, $6::text)
+and ($7::text is null or invoice_id = any(string_to_array($7::text, E'\n')))
 and ($8::text is null or invoice_id = $8::text)
 and ($9::text is null or external_id = $9::text)
 and ($10::int8 is null or amount_minor >= $10::int8)
@@ -6658,46 +6828,22 @@ and ($17::text is null or email = $17::text)
 and ($18::text is null or ip = $18::text)
 and ($19::text is null or fingerprint = $19::text)
 and ($20::text is null or first6 = $20::text)
-and ($21::text is null or last4 = $21::text)
+and ($21::text is null or right(last4, length($21::text)) = $21::text)
 and ($22::text is null or payment_system = $22::text)
-and ($3::text is null or rrn = $3::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
-)
-select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
-order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
-
--- search_payments_by_time
-with found as materialized (
-select created_at, invoice_id, payment_id from search_payment
-where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
-and (created_at, invoice_id, payment_id) < ($4::timestamptz, $5::text, $6::text)
-and ($7::text is null or invoice_id = $7::text)
-and ($8::text is null or external_id = $8::text)
-and ($9::int8 is null or amount_minor >= $9::int8)
-and ($10::int8 is null or amount_minor <= $10::int8)
-and ($11::text is null or payment_id = $11::text)
-and ($12::text is null or $12::text <> '' and status = any(string_to_array($12::text, ',')))
-and ($13::text is null or flow = $13::text)
-and ($14::int8 is null or amount_minor = $14::int8)
-and ($15::text is null or customer_id = $15::text)
-and ($16::text is null or email = $16::text)
-and ($17::text is null or ip = $17::text)
-and ($18::text is null or fingerprint = $18::text)
-and ($19::text is null or first6 = $19::text)
-and ($20::text is null or last4 = $20::text)
-and ($21::text is null or payment_system = $21::text)
-and ($22::text is null or rrn = $22::text)
-and ($23::text is null or approval_code = $23::text)
-order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+and ($23::text is null or rrn = $23::text)
+and ($24::text is null or approval_code = $24::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
+) as found_rows
+order by created_at desc, invoice_id desc, payment_id desc limit $25::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- search_refunds_by_approval_code
 with found as materialized (
-select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select created_at, invoice_id, payment_id, refund_id from (
+select * from search_refund as refund
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and created_at >= $3::timestamptz
 and (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
 where payment.party_id = $1::text and payment.approval_code = $4::text)
@@ -6708,6 +6854,8 @@ and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
 and ($10::text is null or rrn = $10::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 + $16::int4
+) as found_rows
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
 select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
@@ -6717,8 +6865,9 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 
 -- search_refunds_by_external_id
 with found as materialized (
-select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select created_at, invoice_id, payment_id, refund_id from (
+select * from search_refund as refund
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and created_at >= $3::timestamptz
 and external_id = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
 where payment.party_id = $1::text and payment.approval_code = $5::text))
@@ -6729,6 +6878,8 @@ and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
 and ($10::text is null or rrn = $10::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 + $16::int4
+) as found_rows
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
 select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
@@ -6738,8 +6889,9 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 
 -- search_refunds_by_invoice_id
 with found as materialized (
-select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select created_at, invoice_id, payment_id, refund_id from (
+select * from search_refund as refund
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and created_at >= $3::timestamptz
 and invoice_id = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
 where payment.party_id = $1::text and payment.approval_code = $5::text))
@@ -6750,6 +6902,8 @@ and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
 and ($10::text is null or rrn = $10::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 + $16::int4
+) as found_rows
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
 select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
@@ -6759,8 +6913,9 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 
 -- search_refunds_by_rrn
 with found as materialized (
-select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select created_at, invoice_id, payment_id, refund_id from (
+select * from search_refund as refund
+where party_id = $1::text and shop_id = any(string_to_array($2::text, E'\n')) and created_at >= $3::timestamptz
 and rrn = $4::text and ($5::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
 where payment.party_id = $1::text and payment.approval_code = $5::text))
@@ -6771,6 +6926,8 @@ and ($9::text is null or refund_id = $9::text)
 and ($10::text is null or status = $10::text)
 and ($4::text is null or rrn = $4::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 + $16::int4
+) as found_rows
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
 select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
@@ -6780,11 +6937,12 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 
 -- search_refunds_by_time
 with found as materialized (
-select created_at, invoice_id, payment_id, refund_id from search_refund as refund
-where party_id = $1::text and shop_id = $2::text and created_at >= $3::timestamptz
+select created_at, invoice_id, payment_id, refund_id from unnest(string_to_array($1::text, E'\n')) as shop (id) cross join lateral (
+select * from search_refund as refund
+where party_id = $2::text and shop_id = shop.id and created_at >= $3::timestamptz
 and ($4::text is null or (invoice_id, payment_id) in (
 select payment.invoice_id, payment.payment_id from search_payment as payment
-where payment.party_id = $1::text and payment.approval_code = $4::text))
+where payment.party_id = $2::text and payment.approval_code = $4::text))
 and ($5::text is null or invoice_id = $5::text)
 and ($6::text is null or external_id = $6::text)
 and ($7::text is null or payment_id = $7::text)
@@ -6792,6 +6950,8 @@ and ($8::text is null or refund_id = $8::text)
 and ($9::text is null or status = $9::text)
 and ($10::text is null or rrn = $10::text)
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 + $16::int4
+) as found_rows
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
 select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
@@ -6813,6 +6973,48 @@ select series.series_id, series.party_id, series.shop_id, series.version, series
 (select settings from recurring_settings as wish
 where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, found.created_at as started_at from found join series using (series_id)
 order by found.created_at desc, found.series_id desc;
+-- search_seldom_payments
+with found as materialized (
+select created_at, invoice_id, payment_id
+from unnest(string_to_array($1::text, E'\n')) as shop (id) cross join lateral (
+select one.created_at, invoice_id, payment_id
+from (
+select quarter from (
+select quarter, sum(n) as here, sum(sum(n)) over newest as until_here, first_value(sum(n)) over newest as first
+from (
+select day from (
+select day, sum(n) as here, sum(sum(n)) over newest as until_here, first_value(sum(n)) over newest as first
+from search_day_sum
+where party_id = $2::text and shop_id = shop.id and day > $3::timestamptz - interval '24 hours' and day <= $4::timestamptz
+and what = 'payment' and ($5::text is null or status = $5::text)
+and ($6::text is null or payment_system = $6::text)
+group by day having sum(n) > 0
+window newest as (order by day desc)
+) as counted where until_here - here - first < $7::int4
+) as days cross join lateral (
+select quarter, n from search_sum
+where party_id = $2::text and shop_id = shop.id and quarter >= day and quarter < day + interval '24 hours'
+and quarter > $3::timestamptz - interval '15 minutes' and quarter <= $4::timestamptz
+and what = 'payment' and ($5::text is null or status = $5::text)
+and ($6::text is null or payment_system = $6::text) offset 0
+) as sums
+group by quarter having sum(n) > 0
+window newest as (order by quarter desc)
+) as counted where until_here - here - first < $7::int4
+) as quarters cross join lateral (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $2::text and shop_id = shop.id
+and created_at >= quarter and created_at < quarter + interval '15 minutes' and created_at >= $3::timestamptz
+and (created_at, invoice_id, payment_id) < ($4::timestamptz, $8::text, $9::text)
+and ($10::text is null or status = any(string_to_array($10::text, ',')))
+and ($6::text is null or payment_system = $6::text) offset 0
+) as one
+order by created_at desc, invoice_id desc, payment_id desc limit $7::int4
+) as of_shop
+order by created_at desc, invoice_id desc, payment_id desc limit $7::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- set_attempt_of_consent_link
 update consent_link set customer_id = $1::text, binding_id = $2::text where consent_link_id = $3::text;

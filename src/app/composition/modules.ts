@@ -96,7 +96,7 @@ export function openModules(foundation: Foundation, publicUrl: () => string) {
     receipts,
     charging,
     consents,
-    exports: openExports(exportSources, { keys: keyring, clock, publicUrl }),
+    exports: openExports(exportSources, { keys: keyring, clock, publicUrl }, foundation.log),
     timeline: timelineSources({ charging, consents, banks, merchants }),
     bindingRules: bindingRulesOf(config),
     payouts: openPayoutRules({ lookups, livemode, openingDepositMinor: BigInt(config.openingDepositMinor) }),

@@ -65,6 +65,43 @@ test('an export is ordered, listed and saved, once to a file', async () => {
   expect((await run('save', id, ...party(), '--out', out)).errors).toContain('exists');
 });
 
+test('an order takes columns and shops, and no card number', async () => {
+  const id = await ordered('--column', 'invoiceID', '--column', 'amount', '--except-shop', 'TEST_USD');
+  const out = join(temporary.folder, 'columns.csv');
+  await run('save', id, ...party(), '--out', out);
+  expect(readFileSync(out, 'utf8')).toMatch(/^invoiceID,amount\r\n/);
+  const refused = await run(
+    'order',
+    'invoices',
+    ...party(),
+    ...whole,
+    '--filter',
+    'externalID=5555341244441115',
+  );
+  expect(refused).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('must not contain a card number'),
+  });
+  expect(refused.errors).not.toContain('5555341244441115');
+});
+
+test('an export is cancelled until it is ready', async () => {
+  const id = await ordered();
+  expect(await run('cancel', id, ...party())).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('is ready or has failed'),
+  });
+  expect(await run('cancel', 'none', ...party())).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('not found'),
+  });
+  const { output } = await run('order', 'invoices', ...party(), ...whole);
+  expect(await run('cancel', output.trim(), ...party())).toMatchObject({
+    code: 0,
+    output: `Export ${output.trim()} is cancelled.\n`,
+  });
+});
+
 test('a file that is not as it was made is not saved', async () => {
   const id = await ordered();
   const out = join(temporary.folder, 'damaged.csv');
@@ -113,7 +150,8 @@ describe('a wrong argument is named', () => {
   test.each([
     [['order', 'cards', '--party', 'P', '--since', '1d'], /"cards" cannot be exported/],
     [['order', 'payments', '--party', 'P', '--since', '1d'], /Party P not found/],
-    [['order', 'payments', '--party', 'OWN', '--since', '1d'], /shopID/],
+    [['order', 'withdrawals', '--party', 'OWN', '--shop', 'TEST', '--since', '1d'], /shopIDs/],
+    [['order', 'payments', '--party', 'OWN', '--since', '1d', '--column', 'x'], /columns.*use createdAt/],
     [['order', 'payments', '--party', 'OWN', '--shop', 'S', '--since', '1d'], /Shop not found/],
     [['order', 'payments', '--party', 'OWN', '--shop', 'TEST', '--since', 'x'], /--since is "x"/],
     [['order', 'payments', '--party', 'OWN', '--shop', 'TEST', '--since', '400d'], /366 days/],

@@ -7,11 +7,13 @@ import { livemodeOf } from '../../livemode.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
 import {
   exportedKinds,
+  shopsIn,
   statusOf,
   type Export,
   type ExportedKind,
 } from '../../search/exports/domain/export.ts';
 import { readExportFile } from '../../search/exports/export-file.ts';
+import { cancelExport } from '../../search/exports/cancel-export.ts';
 import { exportsOf, findExport } from '../../search/exports/exports.store.ts';
 import { openOrderExport, type AskedExport } from '../../search/exports/order-export.ts';
 import {
@@ -27,13 +29,15 @@ import { moment } from '../option-values.ts';
 
 type OrderOptions = {
   readonly party: string;
-  readonly shop?: string;
+  readonly shop?: readonly string[];
+  readonly exceptShop?: readonly string[];
   readonly since: string;
   readonly until?: string;
   readonly filter?: readonly string[];
   readonly timeZone?: string;
   readonly delimiter?: AskedExport['delimiter'];
   readonly byteOrderMark?: true;
+  readonly column?: readonly string[];
 };
 
 export async function orderExport(what: string, options: OrderOptions): Promise<void> {
@@ -42,18 +46,20 @@ export async function orderExport(what: string, options: OrderOptions): Promise<
   const filters = filtersOf(of, options.filter ?? []);
   const id = await withFoundation(async ({ database, ports: { clock, ids }, config }) => {
     const party = await requireParty(database, options.party);
-    const merchants = openMerchants(database.lookups, clock, livemodeOf(config.mode));
+    const livemode = livemodeOf(config.mode);
+    const merchants = openMerchants(database.lookups, clock, livemode);
     const now = merchants.timeOf(party);
-    const { shop: shopID, timeZone, delimiter, byteOrderMark } = options;
+    const { shop: shopIDs, exceptShop: excludeShopIDs, timeZone, delimiter, byteOrderMark, column } = options;
     const asked = {
       of,
       fromTime: moment('--since', options.since, now),
       toTime: options.until === undefined ? now : moment('--until', options.until, now),
       filters,
-      ...defined({ shopID, timeZone, delimiter, byteOrderMark }),
+      ...defined({ shopIDs, excludeShopIDs, timeZone, delimiter, byteOrderMark, columns: column }),
     };
+    const deps = { db: database, ids, merchants, payouts: { livemode } };
     const by = { partyId: party.id, madeBy: 'operator', now };
-    const ordered = await openOrderExport(exportSources)({ db: database, ids, merchants }, asked, by);
+    const ordered = await openOrderExport(exportSources)(deps, asked, by);
     if (!ordered.ok) throw new Error(refusalText(ordered.refusal));
     const facts = { export: ordered.value.id, party: party.id, kind: of, by: userHere() };
     logInLiveMode(config, facts, 'export ordered');
@@ -88,13 +94,13 @@ export async function listExports(options: { readonly party: string; readonly js
   if (found.length === 0)
     return console.log(`Party ${options.party} has no export. Order one with "mandate export order".`);
   printTable(
-    ['export', 'of', 'shop', 'status', 'rows', 'made by', 'ordered', 'expires'],
+    ['export', 'of', 'shops', 'status', 'rows', 'made by', 'ordered', 'expires'],
     found
       .map(shownOf)
-      .map(({ id, of, shopId, status, rows, error, madeBy, createdAt, expiresAt }) => [
+      .map(({ id, of, shopId, shopIds, status, rows, error, madeBy, createdAt, expiresAt }) => [
         id,
         of,
-        shopId ?? '',
+        shopsIn({ shopId, shopIds }).join(' '),
         error ?? status,
         String(rows),
         madeBy,
@@ -105,24 +111,36 @@ export async function listExports(options: { readonly party: string; readonly js
 }
 
 function shownOf(found: Export) {
-  const { id, terms, rows, bytes, madeBy, createdAt, asOf, sha256, failure, expiresAt } = found;
-  const { of, shopId } = terms;
+  const { id, terms, rows, bytes, madeBy, createdAt, asOf, sha256, md5, failure, expiresAt } = found;
   return {
     id,
-    of,
+    of: terms.of,
     status: statusOf(found),
     rows: Number(rows),
     bytes: Number(bytes),
     madeBy,
     createdAt,
     ...defined({
-      shopId,
+      shopId: terms.shopId,
+      shopIds: terms.shopIds,
       asOf,
       sha256,
+      md5,
       error: failure,
       expiresAt,
     }),
   };
+}
+
+export async function cancelOrdered(id: string, { party }: { readonly party: string }): Promise<void> {
+  await withFoundation(async ({ database, ports: { clock }, config }) => {
+    const found = await requireParty(database, party);
+    const now = openMerchants(database.lookups, clock, livemodeOf(config.mode)).timeOf(found);
+    const cancelled = await cancelExport(database, { partyId: party, id }, now);
+    if (!cancelled.ok) throw new Error(refusalText(cancelled.refusal));
+    logInLiveMode(config, { export: id, party, by: userHere() }, 'export cancelled');
+  });
+  console.log(`Export ${id} is cancelled.`);
 }
 
 export async function saveExport(

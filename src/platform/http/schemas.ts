@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { largestAmountMinor } from '../../money.ts';
+import type { CardNumbers } from './request/card-numbers.ts';
 
 export const EntityID = Type.String({ minLength: 1, maxLength: 40 });
 export const ExternalID = Type.String({
@@ -9,9 +10,12 @@ export const ExternalID = Type.String({
   maxLength: 40,
   description: 'Your own ID for it. A repeat of the request with the same ID creates nothing new.',
 });
-/** For a path that finds one object. `instead`: what finds it without one. */
+/** For a query that finds the one object with this ID, which an order number may be in any way. */
+export const sought = { 'x-cardNumbers': 'sought' satisfies CardNumbers };
+/** `instead`: what finds it without one. */
 export const externalIDToFind = (instead: string) => ({
   ...ExternalID,
+  ...sought,
   description: `The one it was created with. Without an externalID, ${instead}.`,
 });
 export const Amount = Type.Integer({

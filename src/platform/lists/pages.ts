@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Type, type TSchema } from 'typebox';
 import { parseInstant, type Instant } from '../../clock.ts';
+import type { CardNumbers } from '../http/request/card-numbers.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { defined } from '../../defined.ts';
 
@@ -10,6 +11,7 @@ const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
 const ContinuationToken = Type.String({
   minLength: 1,
   maxLength: 4_000,
+  'x-cardNumbers': 'made' satisfies CardNumbers,
   description: 'From the previous page. Send it with the same parameters.',
 });
 /** The parameters of every list. */

@@ -16,7 +16,11 @@ type Asked = {
 };
 
 /** The last row of the page before. Without a token there is none. */
-export type After = { readonly before_at?: Instant; readonly before: readonly string[] };
+export type After = {
+  readonly before_at?: Instant;
+  readonly before: readonly string[];
+  readonly isRebuilding: boolean;
+};
 
 /** What was read: one row more than is shown if there is a next page. */
 export type Found<Row, More> = More & { readonly found: readonly Row[] };
@@ -45,7 +49,7 @@ export async function paged<Row, Body, More extends object>(
     continuationToken === undefined ? undefined : await pageTokens.verify(bound, continuationToken);
   if (continuationToken !== undefined && !after) return refuse('invalidContinuationToken');
   const { asOf, isRebuilding } = await fresh();
-  const place = { before: after?.ids ?? [], ...defined({ before_at: after?.createdAt }) };
+  const place = { before: after?.ids ?? [], isRebuilding, ...defined({ before_at: after?.createdAt }) };
   const page = await searchTurns.run(partyId, () => read(place));
   if (page === 'busy') return refuse('tooManyRequests', { waitSeconds: 1 });
   if (!page)

@@ -1,5 +1,7 @@
 // Searches the invoices of a shop, also by what their payments have.
 import { Type, type Static } from 'typebox';
+import type { Caller } from '../../caller.ts';
+import type { Instant } from '../../clock.ts';
 import { invoiceBody, InvoiceSchema } from '../../invoices/api/schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount } from '../../platform/http/schemas.ts';
@@ -17,7 +19,9 @@ import {
   ShopPath,
   type AmountsAsked,
   type SearchDeps,
+  type ShopsSearched,
 } from './search-schema.ts';
+import { isOwnParty, ShopsQuery } from './shop-filter.ts';
 
 export const InvoiceSearch = Type.Object({
   ...PageQuery,
@@ -51,38 +55,64 @@ export function keyOfInvoices(
   return isBetweenAmounts(asked) ? 'amounts' : key;
 }
 
-export const searchInvoices = endpoint({
-  operation: 'searchInvoices',
+const InvoiceSearchOfShops = Type.Object({ ...InvoiceSearch.properties, ...ShopsQuery });
+const declared = {
   access: { scope: 'invoices:read' },
   method: 'GET',
-  path: '/v2/analytics/shops/{shopID}/invoices',
   tag: 'Invoices',
-  summary: 'Search invoices, newest first',
-  params: ShopPath,
-  query: InvoiceSearch,
   status: 200,
   response: searchPage('InvoicePage', InvoiceSchema, {}),
   errors: searchErrors,
-  handle: ({ caller, params, query, now }, deps: SearchDeps) => {
-    const { partyId } = caller;
-    return searched(
-      deps,
-      { operation: 'searchInvoices', partyId, shopId: params.shopID, now, query, keys: invoiceSearchKeys },
-      ({ key, created_from, before_at, before: [before_invoice = ''] }) => {
-        const invoices = invoicesAsked(query);
-        return search(deps.db, keyOfInvoices(key, invoices), {
-          ...invoices,
-          party_id: partyId,
-          shop_id: params.shopID,
-          created_from,
-          before_at,
-          before_invoice,
-        });
-      },
-      {
-        last: ({ createdAt, id }) => ({ createdAt, ids: [id] }),
-        body: invoiceBody,
-      },
-    );
-  },
+} as const;
+
+export const searchInvoices = endpoint({
+  ...declared,
+  operation: 'searchInvoices',
+  path: '/v2/analytics/shops/{shopID}/invoices',
+  summary: 'Search invoices, newest first',
+  params: ShopPath,
+  query: InvoiceSearch,
+  handle: (request, deps: SearchDeps) =>
+    found(deps, request, { operation: 'searchInvoices', shops: { shopId: request.params.shopID } }),
 });
+
+export const searchInvoicesOfShops = endpoint({
+  ...declared,
+  operation: 'searchInvoicesOfShops',
+  path: '/v2/analytics/invoices',
+  summary: 'Search invoices of several shops, newest first',
+  query: InvoiceSearchOfShops,
+  isOwnParty,
+  handle: (request, deps: SearchDeps) =>
+    found(deps, request, { operation: 'searchInvoicesOfShops', shops: { query: request.query } }),
+});
+
+function found(
+  deps: SearchDeps,
+  {
+    caller: { partyId },
+    query,
+    now,
+  }: { readonly caller: Caller; readonly query: Static<typeof InvoiceSearch>; readonly now: Instant },
+  of: { readonly operation: string; readonly shops: ShopsSearched },
+) {
+  return searched(
+    deps,
+    { ...of, partyId, now, query, keys: invoiceSearchKeys },
+    ({ key, shop_ids, created_from, before_at, before: [before_invoice = ''] }) => {
+      const invoices = invoicesAsked(query);
+      return search(deps.db, keyOfInvoices(key, invoices), {
+        ...invoices,
+        party_id: partyId,
+        shop_ids,
+        created_from,
+        before_at,
+        before_invoice,
+      });
+    },
+    {
+      last: ({ createdAt, id }) => ({ createdAt, ids: [id] }),
+      body: invoiceBody,
+    },
+  );
+}

@@ -11,7 +11,14 @@ test('a search is refused when as many of the party wait already, and the others
   } as unknown as SearchDeps;
   const now = '2026-01-01T00:00:00.000000Z' as Instant;
   const query = { limit: 1, invoiceID: 'one' };
-  const asked = { operation: 'o', partyId: 'p', shopId: 's', now, query, keys: ['invoice_id'] as const };
+  const asked = {
+    operation: 'o',
+    partyId: 'p',
+    shops: { shopId: 's' },
+    now,
+    query,
+    keys: ['invoice_id'] as const,
+  };
   let end = (_page: { found: string[] }) => {};
   const first = new Promise<{ found: string[] }>((resolve) => (end = resolve));
   const ask = () =>

@@ -5,12 +5,14 @@ import type { Merchants } from '../../merchants/merchants.ts';
 import { publicStatus, type PaymentStateName } from '../../payments/domain/payment.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
+import type { CardNumbers } from '../../platform/http/request/card-numbers.ts';
 import { Amount, DateTime, EntityID, instantOf } from '../../platform/http/schemas.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { LastRow, PageTokens } from '../page-tokens.ts';
 import { freshness } from '../position.store.ts';
 import type { Range } from '../domain/splits.ts';
-import type { InvoiceSearchKey } from '../searches.store.ts';
+import { idList, type SearchKey } from '../searches.store.ts';
+import { IDs, shopsOf, type ShopsAsked } from './shop-filter.ts';
 import type { Turns } from '../turns.ts';
 import { paged, type Found as Page } from './pages.ts';
 
@@ -28,6 +30,7 @@ export const PageQuery = {
     Type.String({
       minLength: 1,
       maxLength: 4_000,
+      'x-cardNumbers': 'made' satisfies CardNumbers,
       description: 'From the previous page, with its parameters.',
     }),
   ),
@@ -48,7 +51,9 @@ export const PaymentQuery = {
   payerIP: Type.Optional(Type.String({ minLength: 1, maxLength: 45 })),
   payerFingerprint: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
   first6: Type.Optional(Type.String({ pattern: '^\\d{6}$' })),
-  last4: Type.Optional(Type.String({ pattern: '^\\d{4}$' })),
+  last4: Type.Optional(
+    Type.String({ pattern: '^\\d{0,4}$', description: 'Fewer digits are the end of the number.' }),
+  ),
   bankCardPaymentSystem: id,
   bankCardTokenProvider: id,
   paymentTerminalProvider: id,
@@ -89,9 +94,10 @@ export type SearchDeps = {
   readonly merchants: Merchants;
   readonly pageTokens: PageTokens;
   readonly searchTurns: Turns;
+  readonly payouts: { readonly livemode: boolean };
 };
 
-const whole = Type.Object({ ...PageQuery, ...PaymentQuery });
+const whole = Type.Object({ ...PageQuery, ...PaymentQuery, invoiceIDs: Type.Optional(IDs) });
 type Asked = Static<typeof whole> & { readonly invoiceAmount?: number };
 
 type Place<Key> = {
@@ -102,6 +108,9 @@ type Place<Key> = {
   readonly before_at: Instant;
   /** The IDs of the last row of the page before, or nothing. */
   readonly before: readonly string[];
+  readonly shop_ids: string;
+  /** While everything is copied again, sums may lack. */
+  readonly isRebuilding: boolean;
 };
 
 const longestRangeMs = 366 * 24 * 3_600_000;
@@ -109,17 +118,19 @@ const firstInstant = '0001-01-01T00:00:00.000000Z' as Instant;
 
 type KeyParameter =
   | 'invoiceID'
+  | 'invoiceIDs'
   | 'externalID'
   | 'invoiceAmount'
   | Extract<keyof typeof PaymentQuery, keyof Asked>;
 
 /** The exact keys, which need no range of time. */
-const exactKeys: Partial<Record<InvoiceSearchKey, KeyParameter>> = {
+const exactKeys: Partial<Record<SearchKey, KeyParameter>> = {
   invoice_id: 'invoiceID',
   rrn: 'rrn',
   external_id: 'externalID',
   customer_id: 'customerID',
   email: 'payerEmail',
+  invoice_ids: 'invoiceIDs',
 };
 /** They have an index as well, and one value may be of very many payments. */
 const otherKeys: typeof exactKeys = {
@@ -133,21 +144,25 @@ const otherKeys: typeof exactKeys = {
 
 export const tooWide = (hint: string) => refuse('searchTooWide', { hint });
 
+/** Of fewer digits there is no index. */
+const isWhole = (last4: string | undefined) => last4?.length === 4;
+
 /** What the search goes by, and the exact keys that it could go by. */
-export function keyOf<Key extends InvoiceSearchKey>(query: Asked, keys: readonly Key[]) {
+export function keyOf<Key extends SearchKey>(query: Asked, keys: readonly Key[]) {
   const namedIn = (parameters: typeof exactKeys) =>
     keys.flatMap((key) => (parameters[key] === undefined ? [] : [{ key, parameter: parameters[key] }]));
   const exact = namedIn(exactKeys);
-  const isAsked = ({ parameter }: { readonly parameter: KeyParameter }) => query[parameter] !== undefined;
+  const isAsked = ({ parameter }: { readonly parameter: KeyParameter }) =>
+    query[parameter] !== undefined && (parameter !== 'last4' || isWhole(query.last4));
   const exactKey = exact.find(isAsked)?.key;
   const key: Key | 'time' = exactKey ?? namedIn(otherKeys).find(isAsked)?.key ?? 'time';
   return { key, isExact: exactKey !== undefined, exact };
 }
 
-function rangeOf<Key extends InvoiceSearchKey>(
+function rangeOf<Key extends SearchKey>(
   query: Asked,
   keys: readonly Key[],
-): Outcome<Omit<Place<Key>, 'before'>, 'invalidRequest' | 'searchTooWide'> {
+): Outcome<Omit<Place<Key>, 'before' | 'shop_ids' | 'isRebuilding'>, 'invalidRequest' | 'searchTooWide'> {
   const { key, isExact, exact } = keyOf(query, keys);
   const names = exact.map(({ parameter }) => parameter);
   const range = rangeAsked(query, { isExact, names });
@@ -220,7 +235,7 @@ export function conditionsOf(query: Asked) {
       ip: query.payerIP ?? null,
       fingerprint: query.payerFingerprint ?? null,
       first6: query.first6 ?? null,
-      last4: query.last4 ?? null,
+      last4: query.last4 || null,
       payment_system: query.bankCardPaymentSystem ?? null,
       rrn: query.rrn ?? null,
       approval_code: query.approvalCode ?? null,
@@ -238,17 +253,24 @@ export type AmountsAsked = { readonly amount_from: bigint | null; readonly amoun
 export const isBetweenAmounts = ({ amount_from, amount_to }: AmountsAsked) =>
   (amount_from ?? amount_to) !== null;
 
+/** The shop of a path, or those of the party that are asked for. */
+export type ShopsSearched =
+  | { readonly shopId: string }
+  | { readonly query: ShopsAsked & { readonly partyID?: string } };
+
+type Sought<Key> = {
+  readonly operation: string;
+  readonly partyId: string;
+  readonly shops: ShopsSearched;
+  readonly now: Instant;
+  readonly query: Asked;
+  readonly keys: readonly Key[];
+};
+
 /** Finds the place where the page begins, has it read, and says how fresh it is. */
-export async function searched<Key extends InvoiceSearchKey, Found, Body, More extends object>(
-  { db, merchants, pageTokens, searchTurns }: SearchDeps,
-  asked: {
-    readonly operation: string;
-    readonly partyId: string;
-    readonly shopId: string;
-    readonly now: Instant;
-    readonly query: Asked;
-    readonly keys: readonly Key[];
-  },
+export async function searched<Key extends SearchKey, Found, Body, More extends object>(
+  deps: SearchDeps,
+  asked: Sought<Key>,
   read: (place: Place<Key>) => Promise<Page<Found, More> | undefined>,
   { last, body }: { readonly last: (found: Found) => LastRow; readonly body: (found: Found) => Body },
 ): Promise<
@@ -257,16 +279,34 @@ export async function searched<Key extends InvoiceSearchKey, Found, Body, More e
     'invalidRequest' | 'searchTooWide' | 'shopNotFound' | 'invalidContinuationToken' | 'tooManyRequests'
   >
 > {
-  const { operation, partyId, shopId, query, keys, now } = asked;
+  const { db, pageTokens, searchTurns } = deps;
+  const { operation, partyId, shops, query, keys, now } = asked;
   const { limit, continuationToken, ...filters } = query;
-  if (!(await merchants.shop(partyId, shopId))) return refuse('shopNotFound');
+  const shopIds = await searchedShops(deps, partyId, shops);
+  if (!shopIds.ok) return shopIds;
   const range = rangeOf(query, keys);
   if (!range.ok) return range;
+  const shopId = 'shopId' in shops ? shops.shopId : null;
   const bound = [operation, partyId, shopId, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))];
+  const shop_ids = idList(shopIds.value);
   return paged(
     { pageTokens, searchTurns },
     { partyId, bound, limit, continuationToken, fresh: () => freshness(db, partyId, now) },
-    ({ before_at = range.value.before_at, before }) => read({ ...range.value, before_at, before }),
+    ({ before_at = range.value.before_at, before, isRebuilding }) =>
+      read({ ...range.value, before_at, before, shop_ids, isRebuilding }),
     { last, body },
   );
+}
+
+async function searchedShops(
+  deps: SearchDeps,
+  partyId: string,
+  shops: ShopsSearched,
+): Promise<Outcome<string[], 'shopNotFound'>> {
+  if ('shopId' in shops) {
+    const shop = await deps.merchants.shop(partyId, shops.shopId);
+    return shop ? accept([shop.id]) : refuse('shopNotFound');
+  }
+  const found = await shopsOf(deps, { caller: { partyId }, query: shops.query });
+  return found.ok ? accept(found.value.map(({ id }) => id)) : found;
 }

@@ -1,6 +1,7 @@
 // Sends the file of an export to a client that has its link. A file that is cut off has fewer bytes than Content-Length says.
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import { readExportFile, type FileKeys } from './export-file.ts';
@@ -25,15 +26,17 @@ export function addExportDownload(
   app.get<{ Params: Path }>('/exports/:partyID/:exportID/:token', async (request, reply) => {
     request.operation = 'downloadExport';
     const { partyID: partyId, exportID: id, token } = request.params;
-    const found = (await links.isValid({ partyId, id }, token))
-      ? await findExport(db, partyId, id)
-      : undefined;
-    if (found?.sha256 === undefined)
+    const by = await links.holderOf({ partyId, id }, token);
+    const found = by === undefined ? undefined : await findExport(db, partyId, id);
+    const facts = { export: id, party: partyId, ...defined({ by }) };
+    if (found?.sha256 === undefined) {
+      log.info(by === undefined ? {} : facts, 'export download refused');
       return reply
         .code(404)
         .type('text/plain; charset=utf-8')
         .send('This link is not valid. It works for ten minutes: read the export again for a new one.\n');
-    log.info({ export: id, party: partyId }, 'export downloaded');
+    }
+    log.info(facts, 'export downloaded');
     return reply
       .headers({
         'Content-Type': 'text/csv; charset=utf-8',

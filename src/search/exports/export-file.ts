@@ -21,7 +21,12 @@ const secretOf = ({ secret }: DataKey) => keyFor(secret, 'export');
 const placeOf = ({ partyId, id }: Export, run: number, number: number) =>
   JSON.stringify(['export', partyId, id, run, number]);
 
-export type WrittenFile = { readonly rows: bigint; readonly bytes: bigint; readonly sha256: string };
+export type WrittenFile = {
+  readonly rows: bigint;
+  readonly bytes: bigint;
+  readonly sha256: string;
+  readonly md5: string;
+};
 
 export function openExportFile(
   { db, keys }: { readonly db: Database; readonly keys: FileKeys },
@@ -32,7 +37,7 @@ export function openExportFile(
     leaseMoved,
   }: { readonly of: Export; readonly run: number } & Pick<LeasedJob, 'clock' | 'leaseMoved'>,
 ) {
-  const hash = createHash('sha256');
+  const hashes = openHashes();
   const count = { pieces: 0, rows: 0n, bytes: 0n };
   let lines: string[] = [];
   let length = 0;
@@ -42,7 +47,7 @@ export function openExportFile(
   async function store(): Promise<boolean> {
     const plain = Buffer.from(lines.join(''));
     [lines, length] = [[], 0];
-    hash.update(plain);
+    hashes.update(plain);
     count.bytes += BigInt(plain.length);
     count.pieces += 1;
     const key = keys.newest('access_token');
@@ -67,8 +72,20 @@ export function openExportFile(
     /** Undefined if another run has begun. */
     async end(): Promise<WrittenFile | undefined> {
       if (!(await store())) return undefined;
-      return { rows: count.rows, bytes: count.bytes, sha256: hash.digest('hex') };
+      return { rows: count.rows, bytes: count.bytes, ...hashes.digests() };
     },
+  };
+}
+
+/** Clients of published reports compare the MD5, which protects from nothing. */
+function openHashes() {
+  const [sha256, md5] = [createHash('sha256'), createHash('md5')];
+  return {
+    update(plain: Buffer): void {
+      sha256.update(plain);
+      md5.update(plain);
+    },
+    digests: () => ({ sha256: sha256.digest('hex'), md5: md5.digest('hex') }),
   };
 }
 

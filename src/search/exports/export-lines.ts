@@ -10,17 +10,26 @@ import type { ColumnKind, ExportedRow, ExportedValue, ExportSource } from './sou
 const timeColumns = ['createdAt', 'createdAtLocal'];
 const moneyColumns = ['currency', 'exponent'];
 
-export function exportLines(
-  { columns }: Pick<ExportSource, 'columns'>,
-  { delimiter, hasByteOrderMark, timeZone }: ExportTerms,
-) {
-  const localTime = localTimes(timeZone);
-  const kinds = Object.entries(columns);
-  const names = [
+/** All columns that a file can have, in the order in which it has them if none are chosen. */
+export function columnNames({ columns }: Pick<ExportSource, 'columns'>): readonly string[] {
+  return [
     ...timeColumns,
-    ...kinds.flatMap(([name, kind]) => (kind === 'amount' ? [name, `${name}Decimal`] : [name])),
+    ...Object.entries(columns).flatMap(([name, kind]) =>
+      kind === 'amount' ? [name, `${name}Decimal`] : [name],
+    ),
     ...moneyColumns,
   ];
+}
+
+export function exportLines(
+  source: Pick<ExportSource, 'columns'>,
+  { delimiter, hasByteOrderMark, timeZone, columns }: ExportTerms,
+) {
+  const localTime = localTimes(timeZone);
+  const kinds = Object.entries(source.columns);
+  const all = columnNames(source);
+  const names = columns ?? all;
+  const places = names.map((name) => all.indexOf(name));
   const heading = csvLine(
     names.map((fact) => ({ fact })),
     delimiter,
@@ -28,14 +37,15 @@ export function exportLines(
 
   function lineOf({ createdAt, currency, values }: ExportedRow): string {
     const decimals = currency !== null && isKnownCurrency(currency) ? decimalsOf(currency) : undefined;
+    const cells = [
+      { fact: createdAt },
+      { fact: localTime(createdAt) },
+      ...kinds.flatMap(([name, kind]) => cellsOf(values[name] ?? null, kind, decimals)),
+      { fact: currency ?? '' },
+      { fact: String(decimals ?? '') },
+    ];
     return csvLine(
-      [
-        { fact: createdAt },
-        { fact: localTime(createdAt) },
-        ...kinds.flatMap(([name, kind]) => cellsOf(values[name] ?? null, kind, decimals)),
-        { fact: currency ?? '' },
-        { fact: String(decimals ?? '') },
-      ],
+      places.map((place) => cells[place] ?? { fact: '' }),
       delimiter,
     );
   }

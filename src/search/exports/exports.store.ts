@@ -1,12 +1,22 @@
 // Exports in SQL. Of the runs of one export only the last writes: each write names its run.
 import type { Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
-import { anyObject, flag, instant, object, oneOf, optional, text } from '../../platform/database/codec.ts';
+import {
+  anyObject,
+  flag,
+  instant,
+  list,
+  object,
+  oneOf,
+  optional,
+  text,
+} from '../../platform/database/codec.ts';
 import type { Codec } from '../../platform/database/codec.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import {
   exportedKinds,
+  exportFailures,
   maxKept,
   type Export,
   type ExportFailure,
@@ -16,12 +26,14 @@ import {
 const terms = object<ExportTerms>({
   of: oneOf(...exportedKinds),
   shopId: optional(text),
+  shopIds: optional(list(text)),
   from: instant,
   to: instant,
   filters: anyObject as Codec<ExportTerms['filters']>,
   timeZone: text,
   delimiter: oneOf(',', ';'),
   hasByteOrderMark: flag,
+  columns: optional(list(text)),
 });
 
 const ordered = {
@@ -38,7 +50,8 @@ const row = {
   byte_count: 'int8',
   as_of: 'timestamptz?',
   sha256: 'text?',
-  failure: stored('text?', oneOf<ExportFailure>('tooManyRows', 'tooWide')),
+  md5: 'text?',
+  failure: stored('text?', oneOf(...exportFailures)),
   expires_at: 'timestamptz?',
 } as const;
 
@@ -121,16 +134,28 @@ const endRun = statement({
     run: 'int4',
     as_of: 'timestamptz?',
     sha256: 'text?',
+    md5: 'text?',
     failure: row.failure,
     expires_at: 'timestamptz',
   },
   row: { export_id: 'text' },
-  text: `update export set as_of = :as_of, sha256 = :sha256, failure = :failure, expires_at = :expires_at,
+  text: `update export set as_of = :as_of, sha256 = :sha256, md5 = :md5, failure = :failure, expires_at = :expires_at,
            row_count = case when (:failure)::text is null then row_count else 0 end,
            byte_count = case when (:failure)::text is null then byte_count else 0 end,
            wake_at = :expires_at, attempts = 0, stuck_reason = null
          where party_id = :party_id and export_id = :export_id and run = :run and expires_at is null
          returning export_id`,
+});
+
+/** Whatever run is at it, that one writes no more. */
+const cancelRun = statement({
+  name: 'cancel_export',
+  parameters: { party_id: 'text', export_id: 'text', expires_at: 'timestamptz' },
+  row,
+  text: `update export set failure = 'cancelled', expires_at = :expires_at, row_count = 0, byte_count = 0,
+           wake_at = :expires_at, attempts = 0, stuck_at = null, stuck_reason = null
+         where party_id = :party_id and export_id = :export_id and expires_at is null
+         returning ${columnList(row)}`,
 });
 
 const wakeExport = statement({
@@ -169,6 +194,7 @@ function exportFromRow(found: Values<typeof row>): Export {
     ...defined({
       asOf: found.as_of ?? undefined,
       sha256: found.sha256 ?? undefined,
+      md5: found.md5 ?? undefined,
       failure: found.failure ?? undefined,
       expiresAt: found.expires_at ?? undefined,
     }),
@@ -269,7 +295,7 @@ export function storeExportEnd(
   of: Export,
   run: number,
   end: { readonly expiresAt: Instant } & (
-    | { readonly asOf: Instant; readonly sha256: string }
+    | { readonly asOf: Instant; readonly sha256: string; readonly md5: string }
     | { readonly failure: ExportFailure }
   ),
 ): Promise<boolean> {
@@ -278,6 +304,7 @@ export function storeExportEnd(
     run,
     as_of: 'asOf' in end ? end.asOf : null,
     sha256: 'sha256' in end ? end.sha256 : null,
+    md5: 'md5' in end ? end.md5 : null,
     failure: 'failure' in end ? end.failure : null,
     expires_at: end.expiresAt,
   };
@@ -285,6 +312,20 @@ export function storeExportEnd(
     if ((await tx.run(endRun, ended)).length === 0) return false;
     if (ended.failure !== null) await tx.run(deletePieces, { export_id: of.id, before_run: run + 1 });
     return true;
+  });
+}
+
+/** As it is then; undefined if it is over already. */
+export function storeCancellation(
+  db: Database,
+  of: Pick<Export, 'partyId' | 'id'>,
+  expiresAt: Instant,
+): Promise<Export | undefined> {
+  return db.transaction(async (tx) => {
+    const [cancelled] = await tx.run(cancelRun, { ...keyOf(of), expires_at: expiresAt });
+    if (!cancelled) return undefined;
+    await tx.run(deletePieces, { export_id: of.id, before_run: cancelled.run + 1 });
+    return exportFromRow(cancelled);
   });
 }
 

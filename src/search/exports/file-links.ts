@@ -1,4 +1,5 @@
-// The address of an export's file: signed, for this file alone, and for ten minutes. It is used without a key, so it is never logged.
+// The address of an export's file: signed, for this file alone, and for ten minutes. It works without a key, so it is never logged,
+// and it names the key it was given to.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { epochMsOf, type Clock } from '../../clock.ts';
 import { keyFor, type DataKey } from '../../platform/keys/keyring.ts';
@@ -10,7 +11,7 @@ type Named = Pick<Export, 'partyId' | 'id'>;
 export type FileLinks = ReturnType<typeof openFileLinks>;
 
 const lifetimeMs = 600_000;
-const tokenText = /^(\d{1,16})\.(\d{1,9})\.([\w-]{43})$/;
+const tokenText = /^(\d{1,16})\.(\d{1,9})\.([\w-]{1,120})\.([\w-]{43})$/;
 
 export function openFileLinks({
   keys,
@@ -23,27 +24,35 @@ export function openFileLinks({
   readonly publicUrl: () => string;
 }) {
   return {
-    issue(of: Named): string {
+    issue(of: Named, by: string): string {
       const key = keys.newest('access_token');
       const untilMs = epochMsOf(clock.now()) + lifetimeMs;
-      const token = `${untilMs}.${key.keyVersion}.${proofOf(of, untilMs, key)}`;
+      const holder = Buffer.from(by).toString('base64url');
+      const token = `${untilMs}.${key.keyVersion}.${holder}.${proofOf(of, { untilMs, holder }, key)}`;
       return `${publicUrl()}/exports/${encodeURIComponent(of.partyId)}/${of.id}/${token}`;
     },
 
-    async isValid(of: Named, token: string): Promise<boolean> {
-      const [, until, keyVersion, proof] = tokenText.exec(token) ?? [];
-      if (proof === undefined || Number(until) <= epochMsOf(clock.now())) return false;
+    /** The key that the link was given to; undefined if it is none for this file, or too old. */
+    async holderOf(of: Named, token: string): Promise<string | undefined> {
+      const [, until, keyVersion, holder = '', proof] = tokenText.exec(token) ?? [];
+      if (proof === undefined || Number(until) <= epochMsOf(clock.now())) return undefined;
       const key = await keys.find('access_token', Number(keyVersion));
-      return (
-        key !== undefined && timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(of, Number(until), key)))
-      );
+      if (!key) return undefined;
+      const expected = proofOf(of, { untilMs: Number(until), holder }, key);
+      return timingSafeEqual(Buffer.from(proof), Buffer.from(expected))
+        ? Buffer.from(holder, 'base64url').toString()
+        : undefined;
     },
   };
 }
 
 /** Its own key, so that it is no signature of anything else. */
-function proofOf({ partyId, id }: Named, untilMs: number, { secret }: DataKey): string {
+function proofOf(
+  { partyId, id }: Named,
+  { untilMs, holder }: { readonly untilMs: number; readonly holder: string },
+  { secret }: DataKey,
+): string {
   return createHmac('sha256', keyFor(secret, 'export link'))
-    .update(JSON.stringify([partyId, id, untilMs]))
+    .update(JSON.stringify([partyId, id, untilMs, holder]))
     .digest('base64url');
 }

@@ -11,6 +11,7 @@ import {
 } from '../searches.store.ts';
 
 const payment = {
+  shop_id: 'text',
   invoice_id: 'text',
   payment_id: 'text',
   created_at: 'timestamptz',
@@ -42,6 +43,7 @@ export const readPaymentsToExport = statement({
 });
 
 const refund = {
+  shop_id: 'text',
   invoice_id: 'text',
   payment_id: 'text',
   refund_id: 'text',
@@ -62,6 +64,7 @@ export const readRefundsToExport = statement({
 });
 
 const invoice = {
+  shop_id: 'text',
   invoice_id: 'text',
   created_at: 'timestamptz',
   status: 'text',

@@ -3,6 +3,8 @@ import { Type, type Static } from 'typebox';
 import { InvoiceSearch, invoicesAsked } from '../api/search-invoices.ts';
 import { PaymentSearch, paymentsAsked } from '../api/search-payments.ts';
 import { RefundSearch, refundsAsked } from '../api/search-refunds.ts';
+import { idList } from '../searches.store.ts';
+import { shopsIn } from './domain/export.ts';
 import { readInvoicesToExport, readPaymentsToExport, readRefundsToExport } from './rows.store.ts';
 import type { ExportSource, ExportSources } from './source.ts';
 
@@ -20,7 +22,7 @@ type After = Parameters<ExportSource['page']>[2];
 
 function placeOf({ partyId, terms, limit }: Asked, after: After) {
   const [before_invoice = '', before_payment = '', before_refund = ''] = after?.ids ?? [];
-  const place = { party_id: partyId, shop_id: terms.shopId ?? '', created_from: terms.from, limit };
+  const place = { party_id: partyId, shop_ids: idList(shopsIn(terms)), created_from: terms.from, limit };
   return { ...place, before_at: after?.createdAt ?? terms.to, before_invoice, before_payment, before_refund };
 }
 
@@ -62,7 +64,7 @@ const payments: ExportSource = {
         createdAt: row.created_at,
         currency: row.currency,
         values: {
-          shopID: asked.terms.shopId ?? null,
+          shopID: row.shop_id,
           invoiceID: row.invoice_id,
           paymentID: row.payment_id,
           externalID: row.external_id,
@@ -111,7 +113,7 @@ const refunds: ExportSource = {
         createdAt: row.created_at,
         currency: row.currency,
         values: {
-          shopID: asked.terms.shopId ?? null,
+          shopID: row.shop_id,
           invoiceID: row.invoice_id,
           paymentID: row.payment_id,
           refundID: row.refund_id,
@@ -148,7 +150,7 @@ const invoices: ExportSource = {
         createdAt: row.created_at,
         currency: row.currency,
         values: {
-          shopID: asked.terms.shopId ?? null,
+          shopID: row.shop_id,
           invoiceID: row.invoice_id,
           externalID: row.external_id,
           status: row.status,

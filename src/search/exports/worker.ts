@@ -85,8 +85,8 @@ async function writeFile(
       const written = ended === 'superseded' ? undefined : await file.end();
       if (!written) return 'superseded';
       const expiresAt = laterBy(clock.now(), fileLifeMs);
-      const { sha256 } = written;
-      return (await storeExportEnd(db, of, run, { asOf, sha256, expiresAt })) ? written : 'superseded';
+      const { sha256, md5 } = written;
+      return (await storeExportEnd(db, of, run, { asOf, sha256, md5, expiresAt })) ? written : 'superseded';
     }, 'snapshot');
   } catch (error) {
     if (error instanceof TooWide) return fail('tooWide');

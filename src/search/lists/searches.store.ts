@@ -71,7 +71,7 @@ export const listBindings = statement({
       select created_at, customer_id, binding_id from search_binding
       ${ofPlace}
         and (created_at, customer_id, binding_id) < (:before_at, :before_customer, :before_binding)
-        and status <> 'deleted' ${same('customer_id')} ${same('external_id')} ${same('first6')} ${same('last4')}
+        and status <> 'deleted' ${same('customer_id')} ${same('external_id')} ${same('first6')} ${when('last4', `right(last4, length(:last4)) = :last4`)}
         ${when('failure', `(failure = :failure or starts_with(failure, :failure || ':'))`)}
       order by created_at desc, customer_id desc, binding_id desc limit :limit
     )

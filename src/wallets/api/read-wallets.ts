@@ -4,6 +4,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { walletAccount } from '../../platform/ledger/domain/account.ts';
 import { readBalance } from '../../platform/ledger/store/journals.ts';
 import { accept, refuse } from '../../refusal.ts';
+import { sought } from '../../platform/http/schemas.ts';
 import { assetBody, HoldingsQuery, PayoutExternalID } from '../../identities/api/shared-schema.ts';
 import { listed, pageSchema } from '../../platform/lists/pages.ts';
 import { findWallet as readOne, findWalletByExternalId, listWallets as readList } from '../store/wallets.ts';
@@ -58,7 +59,7 @@ export const findWallet = endpoint({
   path: '/wallet/v0/external/wallets',
   tag: 'Wallets',
   summary: 'Find a wallet by externalID',
-  query: Type.Object({ externalID: PayoutExternalID }),
+  query: Type.Object({ externalID: { ...PayoutExternalID, ...sought } }),
   status: 200,
   response: WalletSchema,
   errors: ['walletNotFound'],

@@ -109,6 +109,25 @@ describe('an export has what the search finds, in the same order,', () => {
   });
 });
 
+test.each([
+  [{}, ''],
+  [{ shopIDs: ['TEST', 'TEST_USD'] }, '&shopIDs=TEST&shopIDs=TEST_USD'],
+  [{ excludeShopIDs: ['TEST'] }, '&excludeShopIDs=TEST'],
+  [{ shopIDs: ['TEST', 'TEST_USD'], excludedShops: ['TEST'] }, '&shopIDs=TEST,TEST_USD&excludedShops=TEST'],
+])('an export has the shops of a search and of a sum with %j', async (shops, query) => {
+  for (const of of ['invoices', 'payments', 'refunds']) {
+    const { rows } = await exported({ of, ...shops });
+    const { result } = await get(`/v2/analytics/${of}?limit=1000&${range}${query}`);
+    const idOf = { payments: 'paymentID', invoices: 'invoiceID', refunds: 'refundID' }[of] ?? '';
+    expect(rows.map((row) => [row['createdAt'], row[idOf]])).toEqual(
+      result.map(({ createdAt, id }: any) => [createdAt, id]),
+    );
+    if (of !== 'payments') continue;
+    const counts = (await get(`/v2/analytics/payments/count?${range}${query}`)).result as any[];
+    expect(counts.reduce((all, { count }) => all + count, 0)).toBe(rows.length);
+  }
+});
+
 test('the totals of an export are the sums at its asOf', async () => {
   const sums = async (path: string) => (await get(`/v2/analytics/${path}?shopID=TEST&${range}`)).result;
   const payments = await exported({ of: 'payments', shopID: 'TEST' });
@@ -179,7 +198,10 @@ test('times are in UTC, and in the zone of the shop or another one', async () =>
 
 describe('an order is refused', () => {
   test.each([
-    [{ of: 'payments' }, 'invalidRequest', /shopID.*not_found/],
+    [{ of: 'payments', shopIDs: ['TEST', 'NONE'] }, 'shopNotFound', /./],
+    [{ of: 'payments', shopIDs: [] }, 'invalidRequest', /shopIDs/],
+    [{ of: 'withdrawals', excludeShopIDs: ['TEST'] }, 'invalidRequest', /excludeShopIDs/],
+    [{ of: 'payments', filters: { invoiceIDs: 'one' } }, 'invalidRequest', /filters\.invoiceIDs/],
     [{ of: 'withdrawals', shopID: 'TEST' }, 'invalidRequest', /shopID/],
     [{ of: 'cards', shopID: 'TEST' }, 'invalidRequest', /of/],
     [{ of: 'payments', shopID: 'NONE' }, 'shopNotFound', /./],

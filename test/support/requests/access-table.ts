@@ -1112,6 +1112,27 @@ export const expectations: Record<string, Row> = {
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },
+  searchInvoicesOfShops: {
+    scope: 'invoices:read',
+    request: ({ shopId, invoiceId }) =>
+      get(`/v2/analytics/invoices?limit=9&invoiceID=${invoiceId}&shopIDs=${shopId}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  searchPaymentsOfShops: {
+    scope: 'payments:read',
+    request: ({ shopId, invoiceId }) =>
+      get(`/v2/analytics/payments?limit=9&invoiceID=${invoiceId}&shopIDs=${shopId}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  searchRefundsOfShops: {
+    scope: 'payments:read',
+    request: ({ shopId, invoiceId }) =>
+      get(`/v2/analytics/refunds?limit=9&invoiceID=${invoiceId}&shopIDs=${shopId}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
   getPaymentsAmount: {
     scope: 'payments:read',
     request: ({ shopId }) => get(`/v2/analytics/payments/amount?shopID=${shopId}&${sumTimes}`),
@@ -1201,6 +1222,12 @@ export const expectations: Record<string, Row> = {
   getExport: {
     scope: 'payments:read',
     request: ({ invoiceId }) => get(`/v2/analytics/exports/${invoiceId}`),
+    toKey: always({ status: 404, body: { message: 'Export not found', hint: expect.any(String) } }),
+    toOtherTokens: unauthorized,
+  },
+  cancelExport: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => post(`/v2/analytics/exports/${invoiceId}/cancel`),
     toKey: always({ status: 404, body: { message: 'Export not found', hint: expect.any(String) } }),
     toOtherTokens: unauthorized,
   },

@@ -306,6 +306,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   await send('GET', `/v2/analytics/series?limit=10&fromTime=${fromTime}&toTime=${toTime}`);
   const of = 'payments';
   ids['exportID'] = (await post(exportsUrl, { of, shopID: 'TEST', fromTime, toTime })).body.id;
+  await cancelOne(world, partyId, (id) => post(`${exportsUrl}/${id}/cancel`));
   // What is deleted comes last, and what is inside it before it.
   const inOrder = { get: 1, post: 2, delete: 3 };
   const others = Object.entries(document.paths)
@@ -338,6 +339,24 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     answers: answers.map(without),
     rows: (await rowsOf(world, partyId)).map(without).sort(),
   };
+}
+
+/** An export that no job takes, so that it can be cancelled. */
+async function cancelOne(
+  { service }: PayoutWorld,
+  partyId: string,
+  cancel: (id: string) => Promise<unknown>,
+): Promise<void> {
+  const id = service.ports.ids.next();
+  const at = '2026-02-01T00:00:00.000000Z';
+  const terms = { of: 'withdrawals', from: at, to: at, filters: {}, timeZone: 'UTC', delimiter: ',' };
+  await service.testDatabase.database.withClient((client) =>
+    client.query(
+      `insert into export (party_id, export_id, slot, terms, made_by, created_at) values ($1, $2, 3, $3, 'story', $4)`,
+      [partyId, id, JSON.stringify({ ...terms, hasByteOrderMark: false }), at],
+    ),
+  );
+  await cancel(id);
 }
 
 function idOf(body: any): unknown {

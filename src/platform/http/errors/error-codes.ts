@@ -286,6 +286,11 @@ export const errorCatalogue = {
         'Send `fromTime` and `toTime` at most 366 days apart, or one of `invoiceID`, `externalID`, `rrn`, `customerID` and `payerEmail`. ' +
         'A search that takes more than two seconds is refused, too: the `hint` says which it was.',
     },
+    exportIsOver: {
+      message: 'The export is ready or has failed. Only one that is pending or running can be cancelled.',
+      advice:
+        'Read the export. A file that is ready needs no cancellation: it is deleted seven days after it is made.',
+    },
     tooManyExports: {
       message: 'Three exports are being made, or a hundred are kept. Wait until one is ready or has expired.',
       advice:

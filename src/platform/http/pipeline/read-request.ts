@@ -52,9 +52,8 @@ export function requestReader(
   holdsCardNumber: HoldsCardNumber,
 ): (request: FastifyRequest, unknown: Unknown, listsFaults: boolean) => Input | Unreadable {
   const readParams = partReader(endpoint.params);
-  const readQuery = partReader(endpoint.query);
+  const readQuery = queryReader(endpoint.query, holdsCardNumber);
   const readBody = partReader(endpoint.body);
-  const queryNumbers = integersOf(endpoint.query);
   const family = apiFamilyOf(endpoint.path);
   const { title } = titleOf(endpoint);
   const findCardNumbers = cardNumberFinder(endpoint.body, holdsCardNumber);
@@ -65,9 +64,8 @@ export function requestReader(
       refusal: { ...validationRefusal(family, problem, body), ...defined({ hint: problem.hint }) },
     });
     const params = readParams(request.params, noUnknownMembers(), listsFaults);
-    const query = readQuery(withNumbers(request.query, queryNumbers), unknown.query, listsFaults);
-    const problem =
-      params.problem ?? unstorableText(request.params) ?? query.problem ?? unstorableText(request.query);
+    const query = readQuery(request.query, unknown.query, listsFaults);
+    const problem = params.problem ?? unstorableText(request.params) ?? query.problem;
     if (problem) return refused(problem);
     const input = { params: params.value, query: query.value };
     if (!endpoint.body) return { ...input, body: undefined, sentBody: undefined, numberedIds: [] };
@@ -165,19 +163,47 @@ function checkOf(schema: TSchema): Check {
   return (value) => (check ??= compileCheck(schema))(value);
 }
 
+/** No card number belongs there either: a query is in the logs of every proxy on the way. */
+function queryReader(schema: TSchema | undefined, holdsCardNumber: HoldsCardNumber): PartReader {
+  const read = partReader(schema);
+  const numbers = namesOf(schema, 'integer');
+  const lists = namesOf(schema, 'array');
+  const findCardNumbers = cardNumberFinder(schema, holdsCardNumber);
+  return (sent, unknown, listsFaults) => {
+    const { problem, value } = read(withLists(withNumbers(sent, numbers), lists), unknown, listsFaults);
+    const other = problem ?? unstorableText(sent);
+    if (other) return { problem: other, value };
+    const { field, ids } = findCardNumbers(value);
+    const where = field ?? ids[0];
+    return { problem: where === undefined ? undefined : { ...cardNumberIn, where }, value };
+  };
+}
+
 /** Text in the URL reaches the database too. */
 function unstorableText(values: unknown): ValidationError | undefined {
-  for (const [name, text] of Object.entries(values as Record<string, unknown>)) {
-    if (typeof text === 'string' && !isStorableText(text))
+  for (const [name, value] of Object.entries(values as Record<string, unknown>)) {
+    if ([value].flat().some((text) => typeof text === 'string' && !isStorableText(text)))
       return { where: name, keyword: 'pattern', description: 'has a NUL character' };
   }
   return undefined;
 }
 
-function integersOf(query: TSchema | undefined): string[] {
+function namesOf(query: TSchema | undefined, type: 'integer' | 'array'): string[] {
   const properties =
     (query as { properties?: Record<string, { type?: string }> } | undefined)?.properties ?? {};
-  return Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
+  return Object.keys(properties).filter((name) => properties[name]?.type === type);
+}
+
+/** A parameter of several values is sent once for each, or once with commas between them. */
+function withLists(query: unknown, names: string[]): unknown {
+  if (names.length === 0) return query;
+  const read: Record<string, unknown> = { ...(query as Record<string, unknown>) };
+  for (const name of names) {
+    const sent = read[name];
+    if (sent !== undefined)
+      read[name] = [sent].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text]));
+  }
+  return read;
 }
 
 /** Everything in a query is text. A value whose schema says integer becomes one if it looks like one. */

@@ -7,8 +7,9 @@ export type HoldsCardNumber = (text: string) => boolean;
 
 /**
  * The keyword `x-cardNumbers` of a string: with `entered` a card number belongs there, with `page` the endpoint keeps and checks a part.
+ * With `sought` a caller finds the object that has such an ID, and with `made` the service has made the text.
  */
-export type CardNumbers = 'entered' | 'page';
+export type CardNumbers = 'entered' | 'page' | 'sought' | 'made';
 
 export type FoundNumbers = {
   /** The path of the first field with a number; never the number, also where it is the name of a member. */
@@ -34,7 +35,7 @@ type Find = (value: unknown, path: string, ids: string[]) => string | undefined;
 const nothing: FoundNumbers = { field: undefined, ids: [] };
 const idMember = 'externalID';
 
-/** For the declared members of a body. */
+/** For the declared members of a body or a query. */
 export function cardNumberFinder(
   schema: TSchema | undefined,
   holdsCardNumber: HoldsCardNumber,

@@ -5,12 +5,13 @@ import type { Ids } from '../../../ids.ts';
 import type { Merchants } from '../../../merchants/merchants.ts';
 import { accept } from '../../../refusal.ts';
 import type { Exports } from '../../exports/port.ts';
-import { exportBody, ExportParams, ExportSchema, exportScopes } from './export-schema.ts';
+import { exportBody, ExportParams, ExportSchema, exportScopes, madeBy } from './export-schema.ts';
 
 type Deps = {
   readonly db: Database;
   readonly ids: Ids;
   readonly merchants: Merchants;
+  readonly payouts: { readonly livemode: boolean };
   readonly exports: Exports;
   readonly jobs: { wake(): void };
 };
@@ -33,12 +34,19 @@ export const createExport = endpoint({
   response: ExportSchema,
   extraScopes: exportScopes,
   errors: ['shopNotFound', 'searchTooWide', 'tooManyExports'],
-  handle: async ({ caller, body, now }, { db, ids, merchants, exports, jobs }: Deps) => {
-    const madeBy = caller.kind === 'apiKey' ? caller.keyId : caller.kind;
-    const by = { partyId: caller.partyId, madeBy, now };
-    const ordered = await exports.order({ db, ids, merchants }, body, by);
-    if (!ordered.ok) return ordered;
-    db.afterCommit(() => jobs.wake());
-    return accept(exportBody(ordered.value, exports.links));
+  handle: async ({ caller, body, now }, { jobs, exports, ...deps }: Deps) => {
+    const by = { partyId: caller.partyId, madeBy: madeBy(caller), now };
+    const facts = { party: by.partyId, kind: body.of, by: by.madeBy };
+    const ordered = await exports.order(deps, body, by);
+    if (!ordered.ok) {
+      exports.log.info({ ...facts, code: ordered.refusal.code }, 'export refused');
+      return ordered;
+    }
+    const { id } = ordered.value;
+    deps.db.afterCommit(() => {
+      exports.log.info({ export: id, ...facts }, 'export ordered');
+      jobs.wake();
+    });
+    return accept(exportBody(ordered.value, exports.links, caller));
   },
 });

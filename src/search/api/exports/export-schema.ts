@@ -4,13 +4,20 @@ import type { Caller } from '../../../caller.ts';
 import { defined } from '../../../defined.ts';
 import { hasScope, type Scope } from '../../../platform/http/access.ts';
 import { DateTime, EntityID } from '../../../platform/http/schemas.ts';
-import { exportedKinds, statusOf, type Export, type ExportedKind } from '../../exports/domain/export.ts';
+import { ShopsFilter } from '../shop-filter.ts';
+import {
+  exportedKinds,
+  exportStatuses,
+  statusOf,
+  type Export,
+  type ExportedKind,
+} from '../../exports/domain/export.ts';
 import type { Exports } from '../../exports/port.ts';
 
 export const ExportParams = Type.Object(
   {
     of: Type.Enum([...exportedKinds]),
-    shopID: Type.Optional({ ...EntityID, description: 'Of all but withdrawals.' }),
+    ...ShopsFilter,
     fromTime: DateTime,
     toTime: DateTime,
     filters: Type.Optional(
@@ -19,6 +26,13 @@ export const ExportParams = Type.Object(
     timeZone: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
     delimiter: Type.Optional(Type.Enum([',', ';'])),
     byteOrderMark: Type.Optional(Type.Boolean()),
+    columns: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 40 }), {
+        minItems: 1,
+        maxItems: 40,
+        description: 'In this order. Absent: all.',
+      }),
+    ),
   },
   { title: 'ExportParams' },
 );
@@ -28,20 +42,31 @@ export const ExportSchema = Type.Object(
     id: EntityID,
     of: Type.Enum([...exportedKinds]),
     createdAt: DateTime,
-    status: Type.Enum(['pending', 'running', 'ready', 'failed']),
+    status: Type.Enum([...exportStatuses]),
     rows: Type.Integer(),
     bytes: Type.Integer(),
     error: Type.Optional(Type.Enum(['tooManyRows', 'tooWide'])),
     asOf: Type.Optional(DateTime),
     sha256: Type.Optional(Type.String()),
+    md5: Type.Optional(Type.String()),
     url: Type.Optional(Type.String()),
     expiresAt: Type.Optional(DateTime),
   },
   { title: 'Export' },
 );
 
-export function exportBody(found: Export, links: Exports['links']): Static<typeof ExportSchema> {
-  const { id, terms, createdAt, rows, bytes, failure: error, asOf, sha256, expiresAt } = found;
+/** The key that asks: who ordered an export, and who got the link to its file. */
+export function madeBy(caller: Caller): string {
+  return caller.kind === 'apiKey' ? caller.keyId : caller.kind;
+}
+
+export function exportBody(
+  found: Export,
+  links: Exports['links'],
+  caller: Caller,
+): Static<typeof ExportSchema> {
+  const { id, terms, createdAt, rows, bytes, failure, asOf, sha256, md5, expiresAt } = found;
+  const error = failure === 'cancelled' ? undefined : failure;
   return {
     id,
     of: terms.of,
@@ -49,8 +74,8 @@ export function exportBody(found: Export, links: Exports['links']): Static<typeo
     status: statusOf(found),
     rows: Number(rows),
     bytes: Number(bytes),
-    ...defined({ error, asOf, sha256, expiresAt }),
-    ...(sha256 === undefined ? {} : { url: links.issue(found) }),
+    ...defined({ error, asOf, sha256, md5, expiresAt }),
+    ...(sha256 === undefined ? {} : { url: links.issue(found, madeBy(caller)) }),
   };
 }
 

@@ -23,6 +23,6 @@ export const getExport = endpoint({
     const found = await findExport(db, caller.partyId, params.exportID);
     if (!found || !mayExport(caller, found.terms.of)) return refuse('exportNotFound');
     if (found.expiresAt !== undefined && found.expiresAt <= now) return refuse('exportNotFound');
-    return accept(exportBody(found, exports.links));
+    return accept(exportBody(found, exports.links, caller));
   },
 });

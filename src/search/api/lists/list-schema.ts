@@ -8,7 +8,8 @@ import type { LastRow } from '../../page-tokens.ts';
 import { listFreshness } from '../../lists/position.store.ts';
 import { paged } from '../pages.ts';
 import { PageQuery, rangeAsked } from '../search-schema.ts';
-import { shopsOf, ShopsQuery, type SumDeps } from '../sums/sums-schema.ts';
+import { shopsOf, ShopsQuery } from '../shop-filter.ts';
+import type { SumDeps } from '../sums/sums-schema.ts';
 
 const { invoiceID: _, externalID, ...page } = PageQuery;
 export const ListQuery = { ...page, ...ShopsQuery };

@@ -7,7 +7,7 @@ import { endpoint } from '../../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../../platform/http/schemas.ts';
 import { searchBindings as search } from '../../lists/searches.store.ts';
 import { PaymentQuery, searchPage } from '../search-schema.ts';
-import { isOwnParty } from '../sums/sums-schema.ts';
+import { isOwnParty } from '../shop-filter.ts';
 import { ExternalIDQuery, id, listed, listErrors, ListQuery, type ListDeps } from './list-schema.ts';
 
 const { first6, last4 } = PaymentQuery;
@@ -57,7 +57,7 @@ export function bindingsAsked(query: Static<typeof BindingSearch>) {
     customer_id: query.customerID ?? null,
     external_id: query.externalID ?? null,
     first6: query.first6 ?? null,
-    last4: query.last4 ?? null,
+    last4: query.last4 || null,
     failure: query.bindingError ?? null,
     statuses: query.bindingStatus === undefined ? null : bindingStates(query.bindingStatus),
   };

@@ -5,7 +5,7 @@ import { endpoint } from '../../../platform/http/endpoint.ts';
 import { DateTime } from '../../../platform/http/schemas.ts';
 import { searchCustomers as search } from '../../lists/searches.store.ts';
 import { PaymentQuery, searchPage } from '../search-schema.ts';
-import { isOwnParty } from '../sums/sums-schema.ts';
+import { isOwnParty } from '../shop-filter.ts';
 import { ExternalIDQuery, id, listed, listErrors, ListQuery, type ListDeps } from './list-schema.ts';
 
 export const CustomerSearch = Type.Object({

@@ -7,7 +7,7 @@ import { seriesBody, seriesMembers } from '../../../recurring/api/schema.ts';
 import type { Series } from '../../../recurring/domain/series.ts';
 import { searchSeries as search } from '../../lists/searches.store.ts';
 import { searchPage } from '../search-schema.ts';
-import { isOwnParty } from '../sums/sums-schema.ts';
+import { isOwnParty } from '../shop-filter.ts';
 import { id, listed, listErrors, ListQuery, type ListDeps } from './list-schema.ts';
 
 export const SeriesSearch = Type.Object({

@@ -8,7 +8,8 @@ import { DateTime } from '../../../platform/http/schemas.ts';
 import { settlementAccount } from '../../../platform/ledger/domain/account.ts';
 import { readBalances } from '../../../platform/ledger/store/journals.ts';
 import { accept } from '../../../refusal.ts';
-import { Amounts, isOwnParty, shopsOf, ShopsQuery, type SumDeps } from './sums-schema.ts';
+import { isOwnParty, shopsOf, ShopsQuery } from '../shop-filter.ts';
+import { Amounts, type SumDeps } from './sums-schema.ts';
 import { totalsBy } from './totals.ts';
 
 const balances = {

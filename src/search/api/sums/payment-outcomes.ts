@@ -8,7 +8,8 @@ import { SubError } from '../../../payments/api/schema.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { defined } from '../../../defined.ts';
 import { paymentSums } from '../../sums/sums.store.ts';
-import { isOwnParty, summed, sumErrors, SumMinor, SumQuery, sumsOf, type SumDeps } from './sums-schema.ts';
+import { isOwnParty } from '../shop-filter.ts';
+import { summed, sumErrors, SumMinor, SumQuery, sumsOf, type SumDeps } from './sums-schema.ts';
 import { isDeclined, percentsBy, totalsBy } from './totals.ts';
 
 const sums = {

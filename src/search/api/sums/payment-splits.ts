@@ -4,15 +4,8 @@ import { epochMsOf, type Instant } from '../../../clock.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { splitUnits } from '../../domain/splits.ts';
 import { paymentSums } from '../../sums/sums.store.ts';
-import {
-  isOwnParty,
-  splitsOf,
-  splitSums,
-  SplitQuery,
-  sumErrors,
-  SumMinor,
-  type SumDeps,
-} from './sums-schema.ts';
+import { isOwnParty } from '../shop-filter.ts';
+import { splitsOf, splitSums, SplitQuery, sumErrors, SumMinor, type SumDeps } from './sums-schema.ts';
 import { isDeclined, totalsBy } from './totals.ts';
 
 const partStart = Type.Integer({ description: 'When the part begins, in milliseconds since 1970.' });

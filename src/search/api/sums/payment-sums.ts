@@ -2,7 +2,8 @@
 import { Type } from 'typebox';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { paymentSums } from '../../sums/sums.store.ts';
-import { Amounts, isOwnParty, summed, sumErrors, SumQuery, sumsOf, type SumDeps } from './sums-schema.ts';
+import { isOwnParty } from '../shop-filter.ts';
+import { Amounts, summed, sumErrors, SumQuery, sumsOf, type SumDeps } from './sums-schema.ts';
 import { percentsBy, totalsBy } from './totals.ts';
 
 const sums = {

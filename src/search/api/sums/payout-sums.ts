@@ -2,7 +2,8 @@
 import { Type } from 'typebox';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { payoutSums } from '../../sums/sums.store.ts';
-import { isOwnParty, PartySumQuery, SumMinor, summedOfParty, sumsOf, type SumDeps } from './sums-schema.ts';
+import { isOwnParty } from '../shop-filter.ts';
+import { PartySumQuery, SumMinor, summedOfParty, sumsOf, type SumDeps } from './sums-schema.ts';
 
 export const getPayoutSums = endpoint({
   operation: 'getPayoutSums',

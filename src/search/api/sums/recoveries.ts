@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { intervalOf } from '../../domain/interval.ts';
 import { readRecoveries, recoveryKeys, type RecoveryKey } from '../../sums/recoveries.store.ts';
-import { isOwnParty, recoveredOf, sumErrors, SumQuery, sumsOf, type SumDeps } from './sums-schema.ts';
+import { isOwnParty } from '../shop-filter.ts';
+import { recoveredOf, sumErrors, SumQuery, sumsOf, type SumDeps } from './sums-schema.ts';
 
 const keys = Object.keys(recoveryKeys) as RecoveryKey[];
 const percent = (share: number) => Math.round(share * 10_000) / 100;

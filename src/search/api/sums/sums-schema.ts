@@ -4,7 +4,7 @@ import type { Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import type { Shop } from '../../../merchants/domain/party.ts';
 import type { Columns, Values } from '../../../platform/database/statement.ts';
-import { DateTime, EntityID } from '../../../platform/http/schemas.ts';
+import { DateTime } from '../../../platform/http/schemas.ts';
 import { validationMessage } from '../../../platform/http/errors/validate.ts';
 import { isTimeZone } from '../../../retry-rules/domain/time-zones.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
@@ -13,18 +13,9 @@ import { freshness } from '../../position.store.ts';
 import { readSums, type SumStatement } from '../../sums/sums.store.ts';
 import { payoutsOf } from '../../sums/summed.ts';
 import { commonZone } from '../../sums/shop-zones.store.ts';
+import { shopsOf, ShopsQuery } from '../shop-filter.ts';
 import { freshnessMembers, tooWide, wholeRange, type SearchDeps } from '../search-schema.ts';
 
-const shopIDs = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 4_000, description: 'Separated by commas.' }),
-);
-export const ShopsQuery = {
-  partyID: Type.Optional({ ...EntityID, description: 'Your own.' }),
-  shopID: Type.Optional(EntityID),
-  shopIDs,
-  excludeShopIDs: shopIDs,
-  paymentInstitutionRealm: Type.Optional(Type.Enum(['test', 'live'])),
-};
 const times = { fromTime: DateTime, toTime: DateTime };
 export const SumQuery = { ...times, ...ShopsQuery };
 export const PartySumQuery = { ...times, partyID: ShopsQuery.partyID };
@@ -39,23 +30,13 @@ export const SplitQuery = {
     }),
   ),
 };
-const shopsAsked = Type.Object(ShopsQuery);
 const partyAsked = Type.Object(PartySumQuery);
 const splitAsked = Type.Object(SplitQuery);
 const sumAsked = Type.Object(SumQuery);
-type ShopsAsked = Static<typeof shopsAsked>;
 type SplitAsked = Static<typeof splitAsked>;
 type SumAsked = Static<typeof sumAsked>;
 
 export const sumErrors = ['shopNotFound', 'searchTooWide'] as const;
-
-export const isOwnParty = ({
-  caller,
-  query,
-}: {
-  readonly caller: { readonly partyId: string };
-  readonly query: Pick<ShopsAsked, 'partyID'>;
-}) => query.partyID === undefined || query.partyID === caller.partyId;
 
 export function sumsOf<Item extends TSchema>(item: Item) {
   return Type.Object({ result: Type.Array(item), ...freshnessMembers });
@@ -74,7 +55,7 @@ export const SumMinor = Type.Unsafe<bigint>(Type.Integer());
 
 export const Amounts = Type.Object({ amount: SumMinor, currency: Type.String() }, { title: 'AmountResult' });
 
-export type SumDeps = SearchDeps & { readonly payouts: { readonly livemode: boolean } };
+export type SumDeps = SearchDeps;
 
 type Asked<Query> = {
   readonly caller: { readonly partyId: string };
@@ -83,23 +64,6 @@ type Asked<Query> = {
 };
 type Problem = 'invalidRequest' | 'searchTooWide' | 'shopNotFound' | 'tooManyRequests';
 type Sums<Body> = { readonly result: Body[]; readonly asOf: Instant; readonly rebuilding?: boolean };
-
-/** The shops of the party that are asked for, in this mode: no sum mixes test and live. */
-export async function shopsOf(
-  { merchants, payouts: { livemode } }: Pick<SumDeps, 'merchants' | 'payouts'>,
-  { caller: { partyId }, query }: Pick<Asked<ShopsAsked>, 'caller' | 'query'>,
-): Promise<Outcome<Shop[], 'shopNotFound'>> {
-  const own = (await merchants.shops(partyId)).filter((shop) => shop.livemode === livemode);
-  const { shopID, paymentInstitutionRealm: mode } = query;
-  const named = [shopID === undefined ? undefined : [shopID], query.shopIDs?.split(',')];
-  const excluded = query.excludeShopIDs?.split(',') ?? [];
-  const known = new Set(own.map(({ id }) => id));
-  if ([...named.flatMap((ids) => ids ?? []), ...excluded].some((id) => !known.has(id)))
-    return refuse('shopNotFound');
-  const isAsked = ({ id }: Shop) =>
-    named.every((ids) => ids === undefined || ids.includes(id)) && !excluded.includes(id);
-  return accept(mode !== undefined && (mode === 'live') !== livemode ? [] : own.filter(isAsked));
-}
 
 /** Reads sums over the whole range. */
 export async function summed<Row extends Columns, Body>(

@@ -7,8 +7,10 @@ export type ExportedKind = (typeof exportedKinds)[number];
 
 export type ExportTerms = {
   readonly of: ExportedKind;
-  /** Withdrawals are of no shop. */
+  /** If it is of one. */
   readonly shopId?: string;
+  /** If it is of several. Withdrawals are of no shop. */
+  readonly shopIds?: readonly string[];
   readonly from: Instant;
   readonly to: Instant;
   /** Those of the search, as they were sent. */
@@ -17,9 +19,21 @@ export type ExportTerms = {
   readonly timeZone: string;
   readonly delimiter: Delimiter;
   readonly hasByteOrderMark: boolean;
+  /** In this order; absent: all. */
+  readonly columns?: readonly string[];
 };
 
-export type ExportFailure = 'tooManyRows' | 'tooWide';
+export function shopsIn({
+  shopId,
+  shopIds,
+}: {
+  readonly [name in 'shopId' | 'shopIds']?: ExportTerms[name] | undefined;
+}): readonly string[] {
+  return shopIds ?? (shopId === undefined ? [] : [shopId]);
+}
+
+export const exportFailures = ['tooManyRows', 'tooWide', 'cancelled'] as const;
+export type ExportFailure = (typeof exportFailures)[number];
 
 export type Export = {
   readonly id: string;
@@ -35,14 +49,17 @@ export type Export = {
   readonly asOf?: Instant;
   /** Of the whole file: there is none before it is whole. */
   readonly sha256?: string;
+  readonly md5?: string;
   readonly failure?: ExportFailure;
   readonly expiresAt?: Instant;
 };
 
-export type ExportStatus = 'pending' | 'running' | 'ready' | 'failed';
+export const exportStatuses = ['pending', 'running', 'ready', 'failed', 'cancelled'] as const;
+type ExportStatus = (typeof exportStatuses)[number];
 
 export function statusOf({ sha256, failure, run }: Export): ExportStatus {
   if (sha256 !== undefined) return 'ready';
+  if (failure === 'cancelled') return failure;
   if (failure !== undefined) return 'failed';
   return run === 0 ? 'pending' : 'running';
 }
