@@ -294,6 +294,7 @@ export const subscriptionActions: readonly Action[] = [
       const path = chance.oneOf([
         `subscriptions/${id}/periods?limit=5`,
         `subscriptions/${id}/upcoming`,
+        `subscriptions/${id}/events?limit=5&eventID=2`,
         `subscriptions?externalID=own-1`,
         `customers/${customer.id}/subscriptions`,
         'shops/TEST/subscriptions?limit=3',

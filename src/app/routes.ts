@@ -96,6 +96,7 @@ import {
 import { createSubscriptionLink } from '../subscriptions/api/create-subscription-link.ts';
 import { createSubscription } from '../subscriptions/api/create-subscription.ts';
 import { listOutbox } from '../subscriptions/api/list-outbox.ts';
+import { listSubscriptionEvents } from '../subscriptions/api/list-subscription-events.ts';
 import {
   getDunningPolicy,
   listDunningPolicies,
@@ -253,6 +254,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   listCustomerSubscriptions, // GET /v2/processing/customers/{customerID}/subscriptions
   listSubscriptionPeriods, // GET  /v2/processing/subscriptions/{subscriptionID}/periods
   listUpcomingPeriods, //     GET  /v2/processing/subscriptions/{subscriptionID}/upcoming
+  listSubscriptionEvents, //  GET  /v2/processing/subscriptions/{subscriptionID}/events
   cancelSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/cancel
   uncancelSubscription, //    POST /v2/processing/subscriptions/{subscriptionID}/uncancel
   pauseSubscription, //       POST /v2/processing/subscriptions/{subscriptionID}/pause

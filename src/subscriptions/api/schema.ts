@@ -30,7 +30,7 @@ import {
 } from '../domain/subscription.ts';
 import { ifUnpaids, PolicyName, PolicyVersion } from './dunning-policy-schema.ts';
 
-const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+export const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 const Time = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
 const catchUps = ['current', 'all', 'none'] as const;
 export const SubscriptionStatus = Type.Enum([...statuses]);

@@ -723,6 +723,12 @@ export const expectations: Record<string, Row> = {
     toKey: always(noSubscription),
     toOtherTokens: noSubscription,
   },
+  listSubscriptionEvents: {
+    scope: 'subscriptions:read',
+    request: ({ invoiceId }) => get(`${subscriptionsUrl}/${invoiceId}/events?limit=10`),
+    toKey: always(noSubscription),
+    toOtherTokens: noSubscription,
+  },
   cancelSubscription: {
     scope: 'subscriptions:write',
     request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/cancel`, { when: 'now' }),
