@@ -95,6 +95,7 @@ import {
 } from '../subscriptions/api/change-items.ts';
 import { createSubscriptionLink } from '../subscriptions/api/create-subscription-link.ts';
 import { createSubscription } from '../subscriptions/api/create-subscription.ts';
+import { changeSubscriptionDetails } from '../subscriptions/api/change-details.ts';
 import { listOutbox } from '../subscriptions/api/list-outbox.ts';
 import { listSubscriptionEvents } from '../subscriptions/api/list-subscription-events.ts';
 import {
@@ -259,6 +260,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   uncancelSubscription, //    POST /v2/processing/subscriptions/{subscriptionID}/uncancel
   pauseSubscription, //       POST /v2/processing/subscriptions/{subscriptionID}/pause
   resumeSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/resume
+  changeSubscriptionDetails, // PATCH /v2/processing/subscriptions/{subscriptionID}
   previewSubscriptionChange, // POST /v2/processing/subscriptions/{subscriptionID}/preview
   changeSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/change
   takeBackSubscriptionChange, // POST /v2/processing/subscriptions/{subscriptionID}/unchange

@@ -53,6 +53,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   items_changed: 'SubscriptionChanged',
   change_payment_taken_back: 'SubscriptionChangePaymentTakenBack',
   zone_changed: 'SubscriptionTimeZoneChanged',
+  details_changed: 'SubscriptionDetailsChanged',
   dunning_policy_changed: 'SubscriptionDunningPolicyChanged',
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
@@ -123,6 +124,8 @@ function changeOf(fact: SubscriptionFact, before: Subscription | undefined, afte
   if (fact.type === 'period_created' || fact.type === 'payment_taken_back')
     return { period: periodBody(fact.period) };
   if (fact.type === 'charge_announced') return announcedPayload(fact, after);
+  if (fact.type === 'details_changed')
+    return { changed: ['metadata', 'catchUp', 'endsOn'].filter((name) => name in fact) };
   if (fact.type === 'subscription_paused') return { by: fact.by };
   if (fact.type === 'end_scheduled') return { by: fact.reason };
   if (fact.type === 'subscription_parked') return { reason: fact.why };

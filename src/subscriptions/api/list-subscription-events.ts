@@ -35,6 +35,7 @@ const SubscriptionChange = Type.Object(
     subscription: SubscriptionSchema,
     period: Type.Optional(PeriodSchema),
     upcoming: Type.Optional(UpcomingSchema),
+    changed: Type.Optional(Type.Array(Type.String())),
     by: Type.Optional(Type.String()),
     reason: Type.Optional(Type.String()),
     payment: Type.Optional(Type.Object({ invoiceID: EntityID, paymentID: EntityID })),

@@ -49,6 +49,8 @@ export type Plan = {
   trialDays: number;
   price: number;
   periods?: number;
+  /** No period starts on that day or later. */
+  endsOn?: Day;
   catchUp: 'current' | 'all' | 'none';
   tries: number[];
   windowDays: number;
@@ -139,7 +141,17 @@ export function planFrom(seed: number): Plan {
     endsAt,
     ...startFrom(acts, { random, pick }),
   };
-  return withSecondThoughts(random(4) === 0 ? stackedFrom(plan, { random, pick }) : plan, random);
+  return withLastDay(
+    withSecondThoughts(random(4) === 0 ? stackedFrom(plan, { random, pick }) : plan, random),
+    random,
+  );
+}
+
+/** Some end by a date, after the first charge of a whole period. */
+function withLastDay(plan: Plan, random: (below: number) => number): Plan {
+  const { periods, startsAt, trialDays, zone } = plan;
+  if (periods !== undefined || random(8) > 0) return plan;
+  return { ...plan, endsOn: localDay(zone, startsAt) + trialDays + 40 + random(300) };
 }
 
 /** Payers who have ended it come back, some before the end. */

@@ -30,7 +30,7 @@ import type {
   SubscriptionTerms,
 } from '../../../src/subscriptions/domain/subscription.ts';
 import { withoutCredit } from '../../../simulation/checks/subscriptions/changes.ts';
-import { dayOf, dayLong, type Micros } from '../calendar.ts';
+import { dayOf, dayLong, textOf, type Micros } from '../calendar.ts';
 import { Life } from './lived.ts';
 import type { Act, Answer, Plan, Story } from './plan.ts';
 
@@ -39,7 +39,7 @@ const micros = (at: Instant): Micros => epochMsOf(at) * 1_000;
 const item = (price: number, product = 'Tea') => ({ product, quantity: 1n, priceMinor: BigInt(price) });
 
 function termsOf(plan: Plan): SubscriptionTerms {
-  const { interval, anchorDay, trialDays, periods } = plan;
+  const { interval, anchorDay, trialDays, periods, endsOn } = plan;
   const window = { from: '06:00', until: '10:00' };
   return {
     id: `subscription ${plan.seed}`,
@@ -60,6 +60,7 @@ function termsOf(plan: Plan): SubscriptionTerms {
       anchor: anchorDay === undefined ? 'atStart' : { day: anchorDay, firstPeriod: 'free' },
       ...(trialDays > 0 ? { trialDays } : {}),
       ...(periods === undefined ? {} : { ends: { periods } }),
+      ...(endsOn === undefined ? {} : { ends: { before: textOf(endsOn) } }),
     },
     catchUp: plan.catchUp,
     dunning: {
