@@ -14,6 +14,7 @@ import {
 } from '../../platform/http/schemas.ts';
 import { dueOf } from '../domain/changes/change.ts';
 import { detailsOf } from '../domain/changes/details.ts';
+import { instalmentsOf } from '../domain/ends/instalments.ts';
 import type { DunningPolicy } from '../domain/dunning/dunning.ts';
 import type { Upcoming } from '../domain/period-rows.ts';
 import { isoOf } from '../domain/schedule.ts';
@@ -232,6 +233,16 @@ export const SubscriptionSchema = Type.Object(
     nextActionAt: Type.Optional({ ...DateTime, description: 'When the next charge, or its retry, is due.' }),
     openPeriods: Type.Array(OpenPeriodSchema, { description: 'What is not paid yet.' }),
     endsAfterPeriod: Type.Optional(Type.Integer()),
+    instalments: Type.Optional(
+      Type.Object(
+        {
+          total: Type.Integer(),
+          remaining: Type.Integer({ description: 'How many are still to come.' }),
+          next: Type.Optional(Type.Integer({ description: 'Which of them comes next.' })),
+        },
+        { title: 'Instalments', description: 'With `periods`, from the start on.' },
+      ),
+    ),
     resumesAt: Type.Optional(DateTime),
     pausedBy: Type.Optional(Type.Enum(['payer', 'merchant', 'dunning'])),
     endReason: Type.Optional(Type.String()),
@@ -308,6 +319,7 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       paidThrough,
       nextActionAt: next?.does === 'refund' ? undefined : next?.at,
       endsAfterPeriod: endsAfter?.number,
+      instalments: instalmentsOf(subscription),
       resumesAt: pause?.resumesAt,
       pausedBy: pause?.by,
       ...endBody(subscription),
