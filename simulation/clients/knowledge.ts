@@ -50,7 +50,7 @@ export type Knowledge = {
 export type ClockMove = { readonly fromMs: number; readonly toMs: number };
 
 export type Wish = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: Record<string, unknown>;
   /** Set where it is not their API key. */

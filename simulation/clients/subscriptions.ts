@@ -268,6 +268,24 @@ export const subscriptionActions: readonly Action[] = [
     },
   },
   {
+    name: 'change the details of a subscription',
+    weight: 0.3,
+    wish: (known, chance, now) => {
+      const id = recent(known.subscriptions, chance);
+      if (id === undefined) return undefined;
+      const endsOn = new Date(Date.parse(now()) + chance.oneOf([10, 40]) * dayMs).toISOString().slice(0, 10);
+      const body = {
+        detailsVersion: chance.oneOf([1, 1, 2]),
+        ...chance.oneOf([
+          { metadata: { plan: chance.oneOf(['tea', 'coffee']) } },
+          { catchUp: chance.oneOf(['current', 'all', 'none']) },
+          { endsOn },
+        ]),
+      };
+      return { method: 'PATCH', path: `${base}/subscriptions/${id}`, body };
+    },
+  },
+  {
     name: 'save a dunning policy',
     weight: 0.5,
     wish: (known, chance) => {
@@ -319,6 +337,7 @@ export const subscriptionActions: readonly Action[] = [
       const path = chance.oneOf([
         `subscriptions/${id}/periods?limit=5`,
         `subscriptions/${id}/upcoming`,
+        `subscriptions/${id}/events?limit=5&eventID=2`,
         `subscriptions?externalID=own-1`,
         `customers/${customer.id}/subscriptions`,
         'shops/TEST/subscriptions?limit=3',

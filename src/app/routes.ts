@@ -99,7 +99,9 @@ import {
 } from '../subscriptions/api/change-items.ts';
 import { createSubscriptionLink } from '../subscriptions/api/create-subscription-link.ts';
 import { createSubscription } from '../subscriptions/api/create-subscription.ts';
+import { changeSubscriptionDetails } from '../subscriptions/api/change-details.ts';
 import { listOutbox } from '../subscriptions/api/list-outbox.ts';
+import { listSubscriptionEvents } from '../subscriptions/api/list-subscription-events.ts';
 import {
   getDunningPolicy,
   listDunningPolicies,
@@ -264,10 +266,12 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   listCustomerSubscriptions, // GET /v2/processing/customers/{customerID}/subscriptions
   listSubscriptionPeriods, // GET  /v2/processing/subscriptions/{subscriptionID}/periods
   listUpcomingPeriods, //     GET  /v2/processing/subscriptions/{subscriptionID}/upcoming
+  listSubscriptionEvents, //  GET  /v2/processing/subscriptions/{subscriptionID}/events
   cancelSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/cancel
   uncancelSubscription, //    POST /v2/processing/subscriptions/{subscriptionID}/uncancel
   pauseSubscription, //       POST /v2/processing/subscriptions/{subscriptionID}/pause
   resumeSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/resume
+  changeSubscriptionDetails, // PATCH /v2/processing/subscriptions/{subscriptionID}
   previewSubscriptionChange, // POST /v2/processing/subscriptions/{subscriptionID}/preview
   changeSubscription, //      POST /v2/processing/subscriptions/{subscriptionID}/change
   takeBackSubscriptionChange, // POST /v2/processing/subscriptions/{subscriptionID}/unchange

@@ -1,5 +1,6 @@
 // Webhook events of a subscription: one for each change that the API shows, with the subscription and the period right after it. So a
 // receiver knows what the API knows.
+import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import { cartBody } from '../invoices/api/schema.ts';
 import { filled, type Topic, type WebhookEvent } from '../platform/events/domain/topic.ts';
@@ -52,6 +53,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
   items_changed: 'SubscriptionChanged',
   change_payment_taken_back: 'SubscriptionChangePaymentTakenBack',
   zone_changed: 'SubscriptionTimeZoneChanged',
+  details_changed: 'SubscriptionDetailsChanged',
   dunning_policy_changed: 'SubscriptionDunningPolicyChanged',
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',
@@ -60,6 +62,7 @@ const eventTypes: Partial<Record<SubscriptionFact['type'], string>> = {
 };
 /** Of a charge that ends a trial. */
 const trialEnding = 'SubscriptionTrialEnding';
+export const subscriptionChangeTypes = [...Object.values(eventTypes), trialEnding];
 /** What a merchant who writes to payers has to pass on. */
 export const announcementTypes = ['SubscriptionChargeComing', trialEnding];
 
@@ -72,7 +75,7 @@ export const subscriptionsTopic: Topic = {
   name: 'SubscriptionsTopic',
   payloadTopic: 'SubscriptionsTopic',
   aggregate: 'subscription',
-  eventTypes: [...Object.values(eventTypes), trialEnding],
+  eventTypes: subscriptionChangeTypes,
   eventId: 'number',
   typesOf: (facts) => subscriptionFact.known(facts).flatMap((fact) => eventTypeOf(fact) ?? []),
   ownersOf: ([first]) => {
@@ -84,28 +87,45 @@ export const subscriptionsTopic: Topic = {
   webhookEventsOf(log) {
     let subscription: Subscription | undefined;
     return log.flatMap(({ sequence, createdAt: happenedAt, facts }) => {
-      let index = 0;
-      return facts.flatMap((json): WebhookEvent | [] => {
-        const fact = subscriptionFact.read(json);
-        const before = subscription;
-        subscription = evolve(subscription, fact, happenedAt);
-        const eventType = eventTypeOf(fact);
-        if (eventType === undefined) return [];
-        const members = filled({
-          subscription: subscriptionBody(subscription),
-          ...changeOf(fact, before, subscription),
-        });
-        return { sequence, index: index++, registeredType: eventType, eventType, happenedAt, members };
+      const known = facts.map((fact) => subscriptionFact.read(fact));
+      const { after, changes } = changesBy(subscription, known, happenedAt);
+      subscription = after;
+      return changes.map(({ changeType, members }, index): WebhookEvent => {
+        const type = { registeredType: changeType, eventType: changeType };
+        return { sequence, index, ...type, happenedAt, members };
       });
     });
   },
 };
+
+type Reported = { readonly changeType: string; readonly members: Record<string, unknown> };
+
+/** What facts of one event change, as merchants see it: each with the subscription right after it. */
+export function changesBy(
+  before: Subscription | undefined,
+  facts: readonly SubscriptionFact[],
+  happenedAt: Instant,
+): { readonly after: Subscription | undefined; readonly changes: readonly Reported[] } {
+  let after = before;
+  const changes = facts.flatMap((fact): Reported | [] => {
+    const last = after;
+    const current = evolve(last, fact, happenedAt);
+    after = current;
+    const changeType = eventTypeOf(fact);
+    if (changeType === undefined) return [];
+    const members = filled({ subscription: subscriptionBody(current), ...changeOf(fact, last, current) });
+    return { changeType, members };
+  });
+  return { after, changes };
+}
 
 /** The period as it is after the fact, and what the fact says besides. */
 function changeOf(fact: SubscriptionFact, before: Subscription | undefined, after: Subscription) {
   if (fact.type === 'period_created' || fact.type === 'payment_taken_back')
     return { period: periodBody(fact.period) };
   if (fact.type === 'charge_announced') return announcedPayload(fact, after);
+  if (fact.type === 'details_changed')
+    return { changed: ['metadata', 'catchUp', 'endsOn'].filter((name) => name in fact) };
   if (fact.type === 'subscription_paused') return { by: fact.by };
   if (fact.type === 'end_scheduled') return { by: fact.reason };
   if (fact.type === 'subscription_parked') return { reason: fact.why };

@@ -204,7 +204,7 @@ function returnedBy(code: ErrorCode): string {
   const writes = endpoints.filter(({ method }) => method !== 'GET');
   const groups: [string, readonly AnyEndpoint[]][] = [
     ['every operation', endpoints],
-    ['every `POST`, `PUT` and `DELETE`', writes],
+    ['every `POST`, `PUT`, `PATCH` and `DELETE`', writes],
     ['every operation that takes an `Idempotency-Key`', endpoints.filter(takesIdempotencyKey)],
   ];
   const group = groups.find(

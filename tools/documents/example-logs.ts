@@ -138,6 +138,7 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       { type: 'change_started', change: subscriptionChange() },
       { type: 'change_dropped', why: 'unpaid' },
       { type: 'zone_changed', zone: 'Asia/Vladivostok' },
+      { type: 'details_changed', metadata: { plan: 'tea' }, catchUp: 'all' },
       { type: 'charge_announced', announcement: announcement('trialEnding') },
       { type: 'charge_announced', announcement: announcement('newPrice') },
       { type: 'announcement_ended', number: 2, as: 'accepted' },

@@ -79,6 +79,7 @@ const whenSent: Readonly<Record<string, string>> = {
   SubscriptionChanged: 'It has other items now. What they cost less than was paid is in `creditBalance`.',
   SubscriptionChangePaymentTakenBack:
     'The bank took back what was paid for a change. The items stay. No credit is left of it.',
+  SubscriptionDetailsChanged: 'You changed what `changed` names: `metadata`, `catchUp` or `endsOn`.',
   SubscriptionTimeZoneChanged: 'Periods are of another time zone from the next one.',
   SubscriptionDunningPolicyChanged:
     'It has another dunning policy or version, for periods that fail from now on. After a move, for unpaid ones too.',

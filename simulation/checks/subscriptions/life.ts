@@ -300,6 +300,12 @@ export class Life {
         if (period) this.#endTries(period, moved['givesUpAt']);
       }
     },
+    details_changed: ({ catchUp, endsOn }) => {
+      const { schedule } = this.terms;
+      if (typeof catchUp === 'string') this.terms = { ...this.terms, catchUp };
+      if (typeof endsOn === 'string')
+        this.terms = { ...this.terms, schedule: { ...schedule, ends: { before: endsOn } } };
+    },
     zone_changed: (fact) => void (this.zone = String(fact['zone'])),
     subscription_parked: () => void (this.isParked = true),
     subscription_unparked: () => void (this.isParked = false),

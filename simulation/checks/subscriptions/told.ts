@@ -36,6 +36,7 @@ const eventOf: Readonly<Record<string, string>> = {
   items_changed: 'SubscriptionChanged',
   change_payment_taken_back: 'SubscriptionChangePaymentTakenBack',
   zone_changed: 'SubscriptionTimeZoneChanged',
+  details_changed: 'SubscriptionDetailsChanged',
   dunning_policy_changed: 'SubscriptionDunningPolicyChanged',
   subscription_parked: 'SubscriptionParked',
   subscription_unparked: 'SubscriptionUnparked',

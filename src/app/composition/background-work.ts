@@ -18,7 +18,7 @@ import { everyInvariant } from './invariants.ts';
 import type { Modules } from './modules.ts';
 import type { Announcement } from '../../subscriptions/domain/duties/terms.ts';
 import type { Subscription } from '../../subscriptions/domain/subscription.ts';
-import { findAnnouncement } from '../../subscriptions/store/announcement-log.ts';
+import { findAnnouncement } from '../../subscriptions/store/subscription-log.ts';
 import { announcementTypes } from '../../subscriptions/webhook-events.ts';
 import { hasAccepted } from '../../webhooks/inspection/deliveries.store.ts';
 import { periodicTasks } from './periodic-tasks.ts';

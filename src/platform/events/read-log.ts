@@ -48,17 +48,23 @@ export function logReader<Fact>(table: string, fact: VariantsCodec<Fact>, visibl
  */
 export async function readVisible<Fact, Body extends { readonly changes: readonly unknown[] }>(
   read: (page: { after: number; limit: number }) => ReturnType<ReadLog<Fact>>,
-  query: { readonly eventID?: number; readonly limit: number },
+  query: {
+    readonly eventID?: number;
+    readonly limit: number;
+    /** `show` needs the events before the page too. */
+    readonly from?: 'start';
+  },
   show: (event: LoggedEvent<Fact>) => Body,
 ): Promise<Body[] | undefined> {
   const limit = Math.min(query.limit, maxEvents);
+  const atOnce = query.from === 'start' ? maxEvents : limit;
   const visible: Body[] = [];
   for (let after = query.eventID ?? 0; ;) {
-    const events = await read({ after, limit });
+    const events = await read({ after, limit: atOnce });
     if (!events) return undefined;
     visible.push(...events.map(show).filter(({ changes }) => changes.length > 0));
     const last = events.at(-1);
-    if (!last || events.length < limit || visible.length >= limit) return visible.slice(0, limit);
+    if (!last || events.length < atOnce || visible.length >= limit) return visible.slice(0, limit);
     after = last.sequence;
   }
 }

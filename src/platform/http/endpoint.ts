@@ -48,7 +48,7 @@ export type Endpoint<
   /** The operation's name in OpenAPI and in metrics. */
   readonly operation: string;
   readonly access: Access<Code>;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `{name}` for path parameters. A path under /v2/processing also works under /v1/processing. */
   readonly path: string;
   readonly tag: string;

@@ -32,7 +32,7 @@ const fixedHeaders = {
 };
 const apiHeaders = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'" };
 const preflightHeaders = {
-  'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE, OPTIONS',
+  'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
   'Access-Control-Allow-Headers':
     'x-requested-with, content-type, accept, authorization, x-request-id, x-request-deadline, idempotency-key, prefer',
   'Access-Control-Max-Age': '86400',

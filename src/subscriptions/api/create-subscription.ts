@@ -202,12 +202,19 @@ async function namedPolicy(
 
 /** What means nothing without another member. */
 function whatLacks(body: SubscriptionParams): string | undefined {
-  const { anchorDay, anchorMonth, firstPeriod, trialDays, trialWithoutCard } = body;
+  const { anchorDay, anchorMonth, firstPeriod, trialDays, trialWithoutCard, periods, endsOn } = body;
+  if (periods !== undefined && endsOn !== undefined)
+    return '`periods` and `endsOn` are both an end. Send one of them.';
   if (anchorDay === undefined && (anchorMonth !== undefined || firstPeriod !== undefined))
     return '`anchorMonth` and `firstPeriod` need `anchorDay`.';
   return trialDays === undefined && trialWithoutCard !== undefined
     ? '`trialWithoutCard` needs `trialDays`.'
     : undefined;
+}
+
+function endsOf({ periods, endsOn }: SubscriptionParams): SubscriptionTerms['schedule']['ends'] {
+  if (periods !== undefined) return { periods };
+  return endsOn === undefined ? undefined : { before: endsOn };
 }
 
 function termsOf(
@@ -218,7 +225,7 @@ function termsOf(
 ): Outcome<SubscriptionTerms, 'invalidRequest' | 'invalidInvoiceCart'> {
   const every = everyOf(body.every);
   if (!every) return refuse('invalidRequest', { message: '`every` must not be zero.' });
-  const { anchorDay: day, anchorMonth: month, firstPeriod = 'free', periods, trialDays } = body;
+  const { anchorDay: day, anchorMonth: month, firstPeriod = 'free', trialDays } = body;
   const { ifUnpaid = 'unpaid', chargeFrom = '06:00', chargeUntil = '10:00' } = body;
   const lacking = whatLacks(body);
   if (lacking !== undefined) return refuse('invalidRequest', { message: lacking });
@@ -244,7 +251,7 @@ function termsOf(
       zone: body.timeZone,
       chargeAt,
       anchor: day === undefined ? 'atStart' : { day, firstPeriod, ...defined({ month }) },
-      ...defined({ trialDays, ends: periods === undefined ? undefined : { periods } }),
+      ...defined({ trialDays, ends: endsOf(body) }),
     },
     catchUp: body.catchUp ?? 'current',
     dunning,

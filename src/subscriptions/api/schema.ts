@@ -13,6 +13,8 @@ import {
   Metadata,
 } from '../../platform/http/schemas.ts';
 import { dueOf } from '../domain/changes/change.ts';
+import { detailsOf } from '../domain/changes/details.ts';
+import { instalmentsOf } from '../domain/ends/instalments.ts';
 import type { DunningPolicy } from '../domain/dunning/dunning.ts';
 import type { Upcoming } from '../domain/period-rows.ts';
 import { isoOf } from '../domain/schedule.ts';
@@ -24,15 +26,16 @@ import {
   statuses,
   statusOf,
   type EndRefund,
+  type OpenPeriod,
   type PendingChange,
   type Period,
   type Subscription,
 } from '../domain/subscription.ts';
 import { ifUnpaids, PolicyName, PolicyVersion } from './dunning-policy-schema.ts';
 
-const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+export const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 const Time = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
-const catchUps = ['current', 'all', 'none'] as const;
+export const catchUps = ['current', 'all', 'none'] as const;
 export const SubscriptionStatus = Type.Enum([...statuses]);
 
 const FirstPeriod = Type.Enum(['free', 'full', 'proRata'], {
@@ -70,6 +73,11 @@ const scheduleMembers = {
       description: 'How many are charged. Without it, until it is cancelled.',
     }),
   ),
+  endsOn: Type.Optional({
+    ...LocalDate,
+    description:
+      'Instead of `periods`. No period starts on this local day or later, and the one before is whole.',
+  }),
 };
 
 /** Names of the API for what a subscription is created with. */
@@ -225,6 +233,16 @@ export const SubscriptionSchema = Type.Object(
     nextActionAt: Type.Optional({ ...DateTime, description: 'When the next charge, or its retry, is due.' }),
     openPeriods: Type.Array(OpenPeriodSchema, { description: 'What is not paid yet.' }),
     endsAfterPeriod: Type.Optional(Type.Integer()),
+    instalments: Type.Optional(
+      Type.Object(
+        {
+          total: Type.Integer(),
+          remaining: Type.Integer({ description: 'How many are still to come.' }),
+          next: Type.Optional(Type.Integer({ description: 'Which of them comes next.' })),
+        },
+        { title: 'Instalments', description: 'With `periods`, from the start on.' },
+      ),
+    ),
     resumesAt: Type.Optional(DateTime),
     pausedBy: Type.Optional(Type.Enum(['payer', 'merchant', 'dunning'])),
     endReason: Type.Optional(Type.String()),
@@ -236,6 +254,7 @@ export const SubscriptionSchema = Type.Object(
       Type.String({ description: 'Charging is stopped until you resume it. Nothing is lost.' }),
     ),
     metadata: Metadata,
+    detailsVersion: Type.Integer({ description: 'Counts what `PATCH` has changed.' }),
   },
   { title: 'Subscription' },
 );
@@ -268,7 +287,8 @@ export function itemsOf(items: SubscriptionParams['items']) {
 export function subscriptionBody(subscription: Subscription): Static<typeof SubscriptionSchema> {
   const { terms, items, paidThrough, endsAfter, pause, parkedFor, open } = subscription;
   const { scheduledItems, change, creditMinor } = subscription;
-  const { id, shopId, customerId, createdAt, currency, catchUp, externalId, metadata } = terms;
+  const { id, shopId, customerId, createdAt, currency, externalId } = terms;
+  const { version: detailsVersion, metadata, catchUp } = detailsOf(subscription);
   const policy = policyOf(subscription);
   const next = nextAction(subscription);
   return {
@@ -283,18 +303,9 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
     catchUp,
     ifUnpaid: policy.finally,
     dunning: inForce(policy),
-    openPeriods: open.map((period) => ({
-      number: period.number,
-      invoiceID: period.invoiceId ?? '',
-      isCharging: period.charging !== undefined,
-      ...defined({
-        declineClass: period.declineClass,
-        nextTryAt: period.nextTryAt,
-        graceUntil: period.givesUpAt,
-        dunning: period.dunning && inForce(period.dunning),
-      }),
-    })),
-    metadata: (metadata ?? {}) as Record<string, unknown>,
+    openPeriods: open.map(openPeriodBody),
+    metadata: metadata as Record<string, unknown>,
+    detailsVersion,
     ...defined({
       customerID: customerId,
       firstInvoiceID: terms.firstInvoice?.id,
@@ -308,10 +319,25 @@ export function subscriptionBody(subscription: Subscription): Static<typeof Subs
       paidThrough,
       nextActionAt: next?.does === 'refund' ? undefined : next?.at,
       endsAfterPeriod: endsAfter?.number,
+      instalments: instalmentsOf(subscription),
       resumesAt: pause?.resumesAt,
       pausedBy: pause?.by,
       ...endBody(subscription),
       parkedFor,
+    }),
+  };
+}
+
+function openPeriodBody(period: OpenPeriod): Static<typeof OpenPeriodSchema> {
+  return {
+    number: period.number,
+    invoiceID: period.invoiceId ?? '',
+    isCharging: period.charging !== undefined,
+    ...defined({
+      declineClass: period.declineClass,
+      nextTryAt: period.nextTryAt,
+      graceUntil: period.givesUpAt,
+      dunning: period.dunning && inForce(period.dunning),
     }),
   };
 }
@@ -352,7 +378,8 @@ function inForce({ name, version }: DunningPolicy) {
   return { policy: name, version };
 }
 
-function scheduleBody({ terms, schedule: laidOut }: Subscription) {
+function scheduleBody(subscription: Subscription) {
+  const { terms, schedule: laidOut } = subscription;
   const { every, zone, chargeAt, anchor, trialDays, ends } = terms.schedule;
   // A pause may have ended with a new charging day.
   const isShifted = laidOut !== undefined && laidOut.anchorDay === undefined;
@@ -369,6 +396,7 @@ function scheduleBody({ terms, schedule: laidOut }: Subscription) {
       anchorOn: laidOut?.anchor,
       trialDays,
       periods: ends && 'periods' in ends ? ends.periods : undefined,
+      endsOn: detailsOf(subscription).endsOn,
     }),
   };
 }

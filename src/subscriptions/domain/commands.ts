@@ -10,7 +10,14 @@ import { checkFits, checkPolicy } from './dunning/dunning.ts';
 import { momentOnDay } from './day-window.ts';
 import { createAfterPause, createDue, createStarted, skipStarted } from './period-rows.ts';
 import { sumOf } from './changes/proration.ts';
-import { checkSchedule, firstNumberOf, layOut, periodDates, type Schedule } from './schedule.ts';
+import {
+  checkSchedule,
+  endsOnProblem,
+  firstNumberOf,
+  layOut,
+  periodDates,
+  type Schedule,
+} from './schedule.ts';
 import {
   evolveAll,
   mayChargeFrom,
@@ -56,13 +63,22 @@ export function decideCreate(
   if (!policy.ok) return policy;
   const fits = checkFits(terms.dunning, terms.schedule.every);
   if (!fits.ok) return fits;
+  const { ends, zone } = terms.schedule;
+  const hint = ends && 'before' in ends ? endsOnProblem(ends.before, localDayOf(now, zone)) : undefined;
+  if (hint !== undefined) return refuse('invalidRequest', { hint });
   const schedule = scheduleFrom(terms, now);
-  if (!periodDates(schedule, firstNumberOf(schedule)))
-    return refuse('invalidRequest', { hint: '`ends` leaves no period.' });
+  if (!isEverCharged(terms, schedule))
+    return refuse('invalidRequest', { hint: '`endsOn` leaves no period that is charged.' });
   const created = { type: 'subscription_created', terms } as const;
   return accept(
     terms.startsWith === 'savedCard' ? [created, { type: 'subscription_started', schedule }] : [created],
   );
+}
+
+function isEverCharged({ schedule: { anchor } }: SubscriptionTerms, schedule: Schedule): boolean {
+  const isFirstCharged = anchor !== 'atStart' && anchor.firstPeriod !== 'free';
+  const hasFirst = schedule.leading.some(({ kind }) => kind === 'first');
+  return (isFirstCharged && hasFirst) || periodDates(schedule, schedule.anchorNumber) !== undefined;
 }
 
 /** So long after its start a period is still charged here, and so long before it a period is agreed. */

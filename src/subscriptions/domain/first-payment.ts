@@ -7,7 +7,7 @@ import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import type { InvoiceTerms } from '../../invoices/domain/invoice.ts';
 import { linesOf } from './period-rows.ts';
 import { sumOf } from './changes/proration.ts';
-import { firstNumberOf, instalmentOf, isoOf, layOut, periodDates, type Schedule } from './schedule.ts';
+import { firstNumberOf, isoOf, layOut, periodDates, regularCountOf, type Schedule } from './schedule.ts';
 import type { Item, SubscriptionTerms } from './subscription.ts';
 
 /** The first period, if it starts on the day of the creation. */
@@ -44,7 +44,7 @@ function chargesIfPaid(
   let number = firstNumberOf(schedule) + 1;
   // A short first period may be free.
   if (number < schedule.anchorNumber && costOf(terms, schedule, number) === 0n) number++;
-  const regular = instalmentOf(schedule, schedule.anchorNumber)?.of;
+  const regular = regularCountOf(schedule);
   return defined({
     firstChargeOn: periodDates(schedule, number)?.startsOn,
     charges: regular === undefined ? undefined : schedule.anchorNumber + regular - number,

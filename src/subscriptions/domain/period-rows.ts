@@ -4,6 +4,7 @@ import type { CartLine } from '../../invoices/domain/invoice.ts';
 import { partOfLines, restOfLines, sumOf } from './changes/proration.ts';
 import { isLast, periodTimes, shareOfFirst, type LocalDate } from './schedule.ts';
 import {
+  catchUpOf,
   nextPeriod,
   policyOf,
   type Item,
@@ -101,7 +102,7 @@ function createFor(
   invoiceId: string,
   most = maxRowsAtOnce,
 ): Created[] {
-  const { catchUp } = subscription.terms;
+  const catchUp = catchUpOf(subscription);
   const charged = catchUp === 'all' ? due[0] : due.at(-1);
   const isTooLate = catchUp === 'none' && charged && now > laterBy(charged.dueAt, maxLateMs);
   const rows = due.slice(0, catchUp === 'all' ? 1 : most);

@@ -218,7 +218,7 @@ test.each<[string, Partial<ScheduleTerms>, string]>([
   ],
   ['an endless trial', { trialDays: 731 }, '`trialDays` must be 1 to 730.'],
   ['no period', { ends: { periods: 0 } }, '`ends.periods` must be 1 to 1000.'],
-  ['a false date', { ends: { before: '2027-02-30' } }, '`ends.before` must be a date.'],
+  ['a false date', { ends: { before: '2027-02-30' } }, '`endsOn` must be a date.'],
   ['a false day', { anchor: { day: 32, firstPeriod: 'free' } }, '`anchor.day` must be 1 to 31.'],
   [
     'a false month',

@@ -86,7 +86,7 @@ function scheduleProblem({ every, zone, chargeAt, anchor, trialDays, ends }: Sch
     return `\`trialDays\` must be 1 to ${maxTrialDays}.`;
   if (ends && 'periods' in ends && !isWhole(ends.periods, maxPeriods))
     return `\`ends.periods\` must be 1 to ${maxPeriods}.`;
-  if (ends && 'before' in ends && !isDate(ends.before)) return `\`ends.before\` must be a date.`;
+  if (ends && 'before' in ends && !isDate(ends.before)) return '`endsOn` must be a date.';
   const window = windowProblem(chargeAt);
   if (window !== undefined) return `\`chargeAt\` ${window}`;
   return anchor === 'atStart' ? undefined : anchorProblem(anchor, every);
@@ -105,6 +105,17 @@ function anchorProblem({ day, month }: FixedAnchor, { unit, count }: Every) {
 
 function isWhole(value: number, most: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= most;
+}
+
+const maxEndDays = 3_660;
+
+/** `today`: of its time zone. */
+export function endsOnProblem(endsOn: LocalDate, today: number): string | undefined {
+  if (!isDate(endsOn)) return '`endsOn` must be a date.';
+  const days = dayOfDate(endsOn) - today;
+  return days >= 1 && days <= maxEndDays
+    ? undefined
+    : '`endsOn` must be of the next 3,660 days, after today.';
 }
 
 /** The schedule from a start on. Trial and short first period come before the anchor, and count as periods. */
@@ -172,6 +183,16 @@ export function instalmentOf(
 ): { readonly number: number; readonly of: number } | undefined {
   if (!ends || !('afterNumber' in ends) || number < anchorNumber) return undefined;
   return { number: number - anchorNumber + 1, of: ends.afterNumber - anchorNumber + 1 };
+}
+
+/** How many regular periods there are. Undefined while nothing ends them. */
+export function regularCountOf(schedule: Schedule): number | undefined {
+  const { anchorNumber, ends } = schedule;
+  if (!ends) return undefined;
+  if ('afterNumber' in ends) return ends.afterNumber - anchorNumber + 1;
+  let number = anchorNumber;
+  while (regularStart(schedule, number) < ends.before) number++;
+  return number - anchorNumber;
 }
 
 export function isLast(schedule: Schedule, number: number): boolean {

@@ -61,6 +61,12 @@ export type SubscriptionTerms = {
   readonly metadata?: object;
 };
 
+/** What the merchant has changed of the terms. `version` counts the changes, from 1 before the first. */
+type Details = Pick<SubscriptionTerms, 'metadata'> & {
+  readonly version: number;
+  readonly catchUp?: CatchUp;
+};
+
 export type PeriodOutcome = 'open' | 'paid' | 'unpaid' | 'forgiven' | 'skipped' | 'missed';
 
 /** Its amount is that of its invoice. `creditMinor` is what earlier changes paid of the lines. */
@@ -170,6 +176,7 @@ export type Subscription = {
   readonly phase: Phase;
   readonly items: readonly Item[];
   readonly startedAt?: Instant;
+  readonly details?: Details;
   /** The payer's own payment that later charges follow. */
   readonly parent?: PaymentRef;
   readonly schedule?: Schedule;
@@ -325,6 +332,13 @@ export type SubscriptionFact =
       readonly parent?: PaymentRef;
     }
   | { readonly type: 'zone_changed'; readonly zone: string }
+  /** `endsOn`: no period starts on that day or later. */
+  | {
+      readonly type: 'details_changed';
+      readonly metadata?: object;
+      readonly catchUp?: CatchUp;
+      readonly endsOn?: LocalDate;
+    }
   | {
       readonly type: 'dunning_policy_changed';
       readonly name?: string;
@@ -367,6 +381,7 @@ const whileRunning = {
   change_payment_taken_back: 'running',
   items_changed: 'running',
   zone_changed: 'running',
+  details_changed: 'running',
   dunning_policy_changed: 'running',
   subscription_parked: 'running',
   subscription_unparked: 'running',
@@ -379,7 +394,7 @@ const whileRunning = {
 /** All allowed transitions. Any other is a bug. */
 export const subscriptionLifecycle = {
   absent: { subscription_created: 'incomplete' },
-  incomplete: { subscription_started: 'running', subscription_ended: 'ended' },
+  incomplete: { subscription_started: 'running', details_changed: 'incomplete', subscription_ended: 'ended' },
   running: whileRunning,
   // An open invoice may still be charged, and skipped periods are created at the end of the pause.
   paused: {
@@ -407,6 +422,7 @@ export const subscriptionLifecycle = {
     change_payment_taken_back: 'paused',
     items_changed: 'paused',
     zone_changed: 'paused',
+    details_changed: 'paused',
     dunning_policy_changed: 'paused',
     subscription_parked: 'paused',
     subscription_unparked: 'paused',
@@ -433,6 +449,7 @@ export const subscriptionLifecycle = {
     change_payment_taken_back: 'unpaid',
     items_changed: 'unpaid',
     zone_changed: 'unpaid',
+    details_changed: 'unpaid',
     dunning_policy_changed: 'unpaid',
     subscription_parked: 'unpaid',
     subscription_unparked: 'unpaid',
@@ -442,6 +459,7 @@ export const subscriptionLifecycle = {
   },
   // What was at the bank is finished, also if it pays for a new period.
   ended: {
+    details_changed: 'ended',
     period_created: 'ended',
     payer_reason_given: 'ended',
     end_refund_started: 'ended',
@@ -470,6 +488,10 @@ export function policyNameOf({
   dunning,
 }: Pick<Subscription, 'terms' | 'dunning'>): string | undefined {
   return dunning ? dunning.name : terms.dunningPolicy;
+}
+
+export function catchUpOf({ terms, details }: Pick<Subscription, 'terms' | 'details'>): CatchUp {
+  return details?.catchUp ?? terms.catchUp;
 }
 
 export function policyOfPeriod(subscription: Subscription, period: OpenPeriod | undefined): DunningPolicy {
@@ -566,7 +588,7 @@ function retryOf(subscription: Subscription): Action | undefined {
 }
 
 function periodActionOf(subscription: Subscription): Action | undefined {
-  const { phase, open, terms, latest, endsAfter, change } = subscription;
+  const { phase, open, latest, endsAfter, change } = subscription;
   if (phase !== 'running' && !endsAfter) return undefined;
   // If the bank captures it, another next period has started.
   if (change?.newPeriod && change.charging !== undefined) return undefined;
@@ -580,18 +602,18 @@ function periodActionOf(subscription: Subscription): Action | undefined {
   }
   if (phase !== 'running' || (isBlocked && !policyOf(subscription).stack)) return undefined;
   // A period that joins a stack is not charged yet.
-  const at = isBlocked && terms.catchUp !== 'all' ? next.dueAt : renewalAt(subscription, next);
+  const at = isBlocked && catchUpOf(subscription) !== 'all' ? next.dueAt : renewalAt(subscription, next);
   return { does: 'createPeriod', at };
 }
 
 /** It waits for the day after another charge, but for one day only if a merchant charges missed periods day after day. */
 function renewalAt(subscription: Subscription, next: NextPeriod): Instant {
-  const { charges, latest, terms } = subscription;
+  const { charges, latest } = subscription;
   const { dueAt } = next;
   const planned = charges.filter(({ number, isWished }) => !isWished || number === latest?.number);
   const waits = earliest(afterToday(subscription, dueAt), dayAfter(subscription, dueAt));
   const at = later(afterToday({ ...subscription, charges: planned }, dueAt), waits);
-  return at > dueAt && terms.catchUp !== 'all' && isOvertaken(subscription, next, at) ? dueAt : at;
+  return at > dueAt && catchUpOf(subscription) !== 'all' && isOvertaken(subscription, next, at) ? dueAt : at;
 }
 
 /** A later period falls due while it waits, and would be charged in its place. */
@@ -688,7 +710,8 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'anchor_shifted':
       return { ...before, schedule: fact.schedule };
     case 'zone_changed':
-      return before.schedule ? { ...before, schedule: { ...before.schedule, zone: fact.zone } } : before;
+    case 'details_changed':
+      return afterTerms(before, fact);
     case 'dunning_policy_changed':
       return afterPolicy(before, fact);
     case 'subscription_parked':
@@ -715,6 +738,21 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     default:
       return afterPeriodFact(before, fact, now);
   }
+}
+
+function afterTerms(
+  before: Subscription,
+  fact: SubscriptionFact & { type: 'zone_changed' | 'details_changed' },
+): Subscription {
+  const { details, schedule } = before;
+  if (fact.type === 'zone_changed')
+    return schedule ? { ...before, schedule: { ...schedule, zone: fact.zone } } : before;
+  const { metadata, catchUp, endsOn } = fact;
+  const version = (details?.version ?? 1) + 1;
+  const after = { ...before, details: { ...details, version, ...defined({ metadata, catchUp }) } };
+  return schedule && endsOn !== undefined
+    ? { ...after, schedule: { ...schedule, ends: { before: endsOn } } }
+    : after;
 }
 
 function unparked({ parkedFor: _, ...rest }: Subscription): Subscription {

@@ -25,6 +25,7 @@ import type { ClassRule, DunningPolicy } from '../domain/dunning/dunning.ts';
 import type { PeriodDates, Schedule, ScheduleTerms } from '../domain/schedule.ts';
 import { payerReasons } from '../domain/subscription.ts';
 import type {
+  CatchUp,
   Change,
   Charge,
   CutShort,
@@ -146,6 +147,7 @@ export const dunningPolicy: Codec<DunningPolicy> = object({
   trial: optional(object({ policy: text, percent: wholeNumber })),
 });
 
+const catchUp: Codec<CatchUp> = oneOf('current', 'all', 'none');
 const refundShare = oneOf('unused', 'last');
 const endRefund: Codec<EndRefund> = object({
   share: refundShare,
@@ -175,7 +177,7 @@ export const subscriptionTerms: Codec<SubscriptionTerms> = object({
   items,
   schedule: scheduleTerms,
   firstPeriod: optional(object({ number: wholeNumber, startsOn: text })),
-  catchUp: oneOf('current', 'all', 'none'),
+  catchUp,
   dunning: dunningPolicy,
   dunningPolicy: optional(text),
   trialWithoutCard: finalAction,
@@ -278,6 +280,13 @@ const paidPeriod = { number: wholeNumber, invoiceIds: list(text) };
 const storedState: Codec<StoredState> = object({
   items,
   startedAt: optional(instant),
+  details: optional(
+    object<NonNullable<Subscription['details']>>({
+      version: wholeNumber,
+      metadata: optional(anyObject),
+      catchUp: optional(catchUp),
+    }),
+  ),
   parent: optional(parent),
   schedule: optional(schedule),
   latest: optional(period),
@@ -398,6 +407,7 @@ export const subscriptionFact = variants<SubscriptionFact, 'type'>('type', {
   change_payment_taken_back: { ofPeriod: wholeNumber, invoiceId: text, amountMinor: minorUnits },
   items_changed: { change, parent: optional(parent) },
   zone_changed: { zone: text },
+  details_changed: { metadata: optional(anyObject), catchUp: optional(catchUp), endsOn: optional(text) },
   dunning_policy_changed: {
     name: optional(text),
     policy: dunningPolicy,

@@ -326,7 +326,7 @@ describe('a preflight', () => {
       expect(answer).toMatchObject({ status: 204, text: '' });
       expect(answer.headers['access-control-allow-origin']).toBe('*');
       expect(columnList(answer.headers['access-control-allow-methods'])).toEqual(
-        ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'].sort(),
+        ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].sort(),
       );
       expect(columnList(answer.headers['access-control-allow-headers'])).toEqual(
         expect.arrayContaining([

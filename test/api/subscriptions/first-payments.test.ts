@@ -158,6 +158,8 @@ describe('the first payment', () => {
     ],
     ['number', { periods: 6 }, { firstChargeOn: '2026-02-19', charges: 5 }],
     ['one period', { periods: 1 }, { charges: 0 }],
+    ['an end by date', { endsOn: '2026-04-19' }, { firstChargeOn: '2026-02-19', charges: 2 }],
+    ['an end before the second period', { endsOn: '2026-02-10' }, { charges: 0 }],
     ['no end', {}, { firstChargeOn: '2026-02-19' }],
     [
       'free days before the anchor',

@@ -109,6 +109,9 @@ describe('a new subscription', () => {
   test('ends after the last of its periods', async () => {
     const by = await world.createMerchant();
     const { id } = await started({ every: 'P1W', periods: 3 }, by);
+    expect(await subscriptions.get(by, id)).toMatchObject({
+      instalments: { total: 3, remaining: 2, next: 2 },
+    });
     await daysLater(40, by);
     expect((await subscriptions.periods(by, id)).map(({ outcome }) => outcome)).toEqual([
       'paid',

@@ -57,6 +57,8 @@ export type Plan = {
   trialDays: number;
   price: number;
   periods?: number;
+  /** No period starts on that day or later. */
+  endsOn?: Day;
   catchUp: 'current' | 'all' | 'none';
   tries: number[];
   windowDays: number;
@@ -149,7 +151,8 @@ export function planFrom(seed: number): Plan {
   };
   const drawn = withSecondThoughts(random(4) === 0 ? stackedFrom(plan, { random, pick }) : plan, random);
   const imported = { ...drawn, ...costOfFirst(drawn, pick), ...importFrom(drawn, random) };
-  return withMissedCharges(random(3) === 0 ? dailyFrom(imported) : imported, { random, pick });
+  const looked = withMissedCharges(random(3) === 0 ? dailyFrom(imported) : imported, { random, pick });
+  return withLastDay(looked, random);
 }
 
 /** Tries would last into the next day, so only a stack may have one. Its life is shorter. */
@@ -189,6 +192,13 @@ function importFrom(
   if (firstPayment || trialDays > 0 || random(6) > 0) return {};
   const startsOn = localDay(zone, startsAt) - 1 - random(random(2) ? 20 : 100);
   return { continuesWith: { number: 1 + random(40), startsOn } };
+}
+
+/** Some end by a date, after the first charge of a whole period. */
+function withLastDay(plan: Plan, random: (below: number) => number): Plan {
+  const { periods, startsAt, trialDays, zone } = plan;
+  if (periods !== undefined || random(8) > 0) return plan;
+  return { ...plan, endsOn: localDay(zone, startsAt) + trialDays + 40 + random(300) };
 }
 
 /** Payers who have ended it come back, some before the end. */

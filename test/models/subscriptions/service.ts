@@ -42,7 +42,7 @@ const micros = (at: Instant): Micros => epochMsOf(at) * 1_000;
 const item = (price: number, product = 'Tea') => ({ product, quantity: 1n, priceMinor: BigInt(price) });
 
 function termsOf(plan: Plan): SubscriptionTerms {
-  const { interval, anchorDay, trialDays, periods } = plan;
+  const { interval, anchorDay, trialDays, periods, endsOn } = plan;
   const window = { from: '06:00', until: '10:00' };
   return {
     id: `subscription ${plan.seed}`,
@@ -64,6 +64,7 @@ function termsOf(plan: Plan): SubscriptionTerms {
         anchorDay === undefined ? 'atStart' : { day: anchorDay, firstPeriod: plan.firstPeriod ?? 'free' },
       ...(trialDays > 0 ? { trialDays } : {}),
       ...(periods === undefined ? {} : { ends: { periods } }),
+      ...(endsOn === undefined ? {} : { ends: { before: textOf(endsOn) } }),
     },
     ...(plan.continuesWith
       ? {

@@ -66,7 +66,7 @@ const dateOf = (day: Day) => dates[day - calendarBegins]!;
 
 /** The periods that start up to a day: a walk over all days, each of which starts one or does not. */
 function spansOf(
-  plan: Pick<Plan, 'trialDays' | 'anchorDay' | 'interval' | 'periods'>,
+  plan: Pick<Plan, 'trialDays' | 'anchorDay' | 'interval' | 'periods' | 'endsOn'>,
   first: Day,
   lastDay: Day,
 ): Span[] {
@@ -101,6 +101,7 @@ function spansOf(
     starts.push({ day, kind: 'regular' });
     // One more start is where the last period ends.
     if (plan.periods !== undefined && regular > plan.periods) break;
+    if (plan.endsOn !== undefined && day >= plan.endsOn) break;
   }
   return starts.slice(0, -1).map(({ day, kind }, index) => ({
     number: index + 1,
@@ -759,8 +760,10 @@ class Walk {
     const hasPaid = this.rows.some(
       ({ number, outcome }) => outcome === 'paid' && this.spans[number - 1]!.kind === 'regular',
     );
-    const isFixed = this.plan.periods !== undefined || this.lastNumber !== undefined;
-    return !isFixed && hasPaid && today > row.startsOn && row.outcome !== 'missed';
+    const { periods, endsOn } = this.plan;
+    const isFixed = periods !== undefined || this.lastNumber !== undefined;
+    const isOver = endsOn !== undefined && today >= endsOn;
+    return !isFixed && !isOver && hasPaid && today > row.startsOn && row.outcome !== 'missed';
   }
 
   changeNow({ at, price, when, credit: wanted, answer }: Act & { does: 'priceNow' }): void {
@@ -828,7 +831,9 @@ class Walk {
     const last = this.rows.at(-1)!;
     last.endsOn = day;
     last.endsAt = startsAt;
-    const later = spansOf({ interval: this.plan.interval, trialDays: 0 }, day, this.lastDay);
+    const { interval, endsOn } = this.plan;
+    const whole = { interval, trialDays: 0, ...(endsOn === undefined ? {} : { endsOn }) };
+    const later = spansOf(whole, day, this.lastDay);
     this.spans = [
       ...this.spans.slice(0, last.number),
       ...later.map((span) => ({ ...span, number: span.number + last.number })),

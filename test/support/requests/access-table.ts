@@ -31,7 +31,7 @@ export const scopes = [
 ] as const;
 export const entities = ['own', 'foreign', 'unknown'] as const;
 export type Entity = (typeof entities)[number];
-export type Request = { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; url: string; body?: unknown };
+export type Request = { method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; url: string; body?: unknown };
 /** `status` alone, or with the whole body, or with none. */
 export type Expected = { readonly status: number; readonly body?: unknown; readonly isEmpty?: true };
 
@@ -161,6 +161,7 @@ const suspendedShop = refusal('invalidShopStatus', 'Invalid shop status');
 const always = (answer: Expected) => ({ own: answer, foreign: answer, unknown: answer });
 const post = (url: string, body?: unknown): Request => ({ method: 'POST', url, body });
 const put = (url: string, body?: unknown): Request => ({ method: 'PUT', url, body });
+const patch = (url: string, body?: unknown): Request => ({ method: 'PATCH', url, body });
 const remove = (url: string): Request => ({ method: 'DELETE', url });
 export const get = (url: string): Request => ({ method: 'GET', url });
 
@@ -723,6 +724,12 @@ export const expectations: Record<string, Row> = {
     toKey: always(noSubscription),
     toOtherTokens: noSubscription,
   },
+  listSubscriptionEvents: {
+    scope: 'subscriptions:read',
+    request: ({ invoiceId }) => get(`${subscriptionsUrl}/${invoiceId}/events?limit=10`),
+    toKey: always(noSubscription),
+    toOtherTokens: noSubscription,
+  },
   cancelSubscription: {
     scope: 'subscriptions:write',
     request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/cancel`, { when: 'now' }),
@@ -744,6 +751,12 @@ export const expectations: Record<string, Row> = {
   uncancelSubscription: {
     scope: 'subscriptions:write',
     request: ({ invoiceId }) => post(`${subscriptionsUrl}/${invoiceId}/uncancel`),
+    toKey: always(noSubscription),
+    toOtherTokens: unauthorized,
+  },
+  changeSubscriptionDetails: {
+    scope: 'subscriptions:write',
+    request: ({ invoiceId }) => patch(`${subscriptionsUrl}/${invoiceId}`, { detailsVersion: 1 }),
     toKey: always(noSubscription),
     toOtherTokens: unauthorized,
   },

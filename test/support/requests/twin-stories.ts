@@ -67,7 +67,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   const secrets = new Set([partyId]);
 
   async function send(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     url: string,
     sent?: unknown,
   ): Promise<Answer> {
@@ -202,6 +202,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   });
   const subscriptionUrl = `${processing}/subscriptions/${subscription.id}`;
   await post(`${subscriptionUrl}/links`);
+  await send('PATCH', subscriptionUrl, { detailsVersion: 1, metadata, catchUp: 'all' });
   await post(`${subscriptionUrl}/cancel`, { when: 'periodEnd', by: 'payer' });
   await post(`${subscriptionUrl}/pause`, { resumesAt: '2027-01-01T00:00:00Z', openPeriods: 'keepTrying' });
   const change = {
@@ -228,7 +229,12 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   });
   const basis = { items: [{ product: 'Tea', price: 1_000 }], every: 'P1M', timeZone: 'UTC' };
   const continuesWith = { number: 8, startsOn: '2027-01-15' };
-  await create(`${processing}/subscriptions`, { ...basis, customerID: customer.id, continuesWith });
+  await create(`${processing}/subscriptions`, {
+    ...basis,
+    customerID: customer.id,
+    continuesWith,
+    endsOn: '2028-01-15',
+  });
   await create(`${processing}/subscriptions`, {
     ...basis,
     shopID: 'TEST',

@@ -424,6 +424,10 @@ export const errorCatalogue = {
     },
   }),
   ...withStatus(409, {
+    subscriptionDetailsChanged: {
+      message: 'Another request has changed the subscription',
+      advice: 'Read it again, and send its `detailsVersion` with what shall apply now.',
+    },
     externalIDConflict: {
       message: "This 'externalID' has been used by another request",
       advice:

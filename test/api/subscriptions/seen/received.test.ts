@@ -1,4 +1,4 @@
-// A receiver that has only the bodies of webhook events knows what the API shows, after each step of random lives.
+// A receiver that has only the bodies of webhook events knows what the API shows, after each step of random lives. Who polls has the same.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { subscriptionsTopic } from '../../../../src/subscriptions/webhook-events.ts';
 import { Receiver, type Received } from '../../../models/subscriptions/received.ts';
@@ -117,8 +117,29 @@ async function compare({ by, id }: Life, story: string): Promise<string[]> {
   for (const body of bodies) receiver.take(body);
   expect(receiver.subscription, story).toEqual(await subscriptions.get(by, id));
   expect(receiver.periods, story).toEqual((await subscriptions.periods(by, id)).toReversed());
+  expect(await polled(by, id), story).toEqual(bodies.map(changeIn));
   return bodies.map(({ eventType }) => eventType);
 }
+
+/** All events, in pages. */
+async function polled(by: Merchant, id: string): Promise<unknown[]> {
+  const changes: unknown[] = [];
+  for (let last = 0; ;) {
+    const path = `${subscriptionsUrl}/${id}/events?limit=20&eventID=${last}`;
+    const { body: page } = await subscriptions.call(by, 'GET', path);
+    changes.push(...page.flatMap((event: { changes: unknown[] }) => event.changes));
+    if (page.length === 0) return changes;
+    last = page.at(-1).id;
+  }
+}
+
+/** Without what only a delivery has. */
+function changeIn(body: Received): object {
+  const { eventID: _, occuredAt: __, topic: ___, eventType: changeType, ...members } = body as Envelope;
+  return { changeType, ...members };
+}
+
+type Envelope = Received & { readonly eventID: number; readonly occuredAt: string; readonly topic: string };
 
 test(`in ${lives} lives (SUBSCRIPTION_SEED=${seed})`, async () => {
   const heard = new Set<string>();

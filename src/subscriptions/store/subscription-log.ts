@@ -5,7 +5,7 @@ import type { Announcement } from '../domain/duties/terms.ts';
 import type { SubscriptionTerms } from '../domain/subscription.ts';
 import { subscriptionFact } from './codec.ts';
 
-const readSubscriptionLog = logReader('subscription', subscriptionFact);
+export const readSubscriptionLog = logReader('subscription', subscriptionFact);
 /** The events of one step. A long outage writes several. */
 const mostOfAStep = 20;
 
