@@ -29,6 +29,7 @@ update series set awaited_by = array_append(array_remove(awaited_by, $1::text), 
 where series_id = $2::text
 and exists (select from series_attempt where series_id = $2::text and outcome = 'pending')
 returning series_id;
+
 -- await_search_list_position
 select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
@@ -5874,7 +5875,7 @@ select created_at, customer_id, binding_id from search_binding
 where party_id = $1::text and created_at >= $2::timestamptz
 and ($3::text is null or shop_id = $3::text) and ($4::text is null or shop_id = any(string_to_array($4::text, ','))) and ($5::text is null or status = any(string_to_array($5::text, ',')))
 and (created_at, customer_id, binding_id) < ($6::timestamptz, $7::text, $8::text)
-and status <> 'deleted' and ($9::text is null or customer_id = $9::text) and ($10::text is null or external_id = $10::text) and ($11::text is null or first6 = $11::text) and ($12::text is null or last4 = $12::text)
+and status <> 'deleted' and ($9::text is null or customer_id = $9::text) and ($10::text is null or external_id = $10::text) and ($11::text is null or first6 = $11::text) and ($12::text is null or (last4 = $12::text or length($12::text) < 4 and right(last4, length($12::text)) = $12::text))
 and ($13::text is null or (failure = $13::text or starts_with(failure, $13::text || ':')))
 order by created_at desc, customer_id desc, binding_id desc limit $14::int4
 )
@@ -6959,20 +6960,6 @@ select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at
 and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
 
--- search_series
-with found as materialized (
-select created_at, series_id from search_series
-where party_id = $1::text and created_at >= $2::timestamptz
-and ($3::text is null or shop_id = $3::text) and ($4::text is null or shop_id = any(string_to_array($4::text, ','))) and ($5::text is null or status = any(string_to_array($5::text, ',')))
-and (created_at, series_id) < ($6::timestamptz, $7::text)
-and ($8::text is null or series_id = $8::text) and ($9::text is null or root_kind = $9::text) and ($10::text is null or root_of = $10::text) and ($11::text is null or root_id = $11::text)
-and ($12::bool is null or $12::bool = (status = 'active' and ends_at > $13::timestamptz))
-order by created_at desc, series_id desc limit $14::int4
-)
-select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
-(select settings from recurring_settings as wish
-where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, found.created_at as started_at from found join series using (series_id)
-order by found.created_at desc, found.series_id desc;
 -- search_seldom_payments
 with found as materialized (
 select created_at, invoice_id, payment_id
@@ -7015,6 +7002,21 @@ order by created_at desc, invoice_id desc, payment_id desc limit $7::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_series
+with found as materialized (
+select created_at, series_id from search_series
+where party_id = $1::text and created_at >= $2::timestamptz
+and ($3::text is null or shop_id = $3::text) and ($4::text is null or shop_id = any(string_to_array($4::text, ','))) and ($5::text is null or status = any(string_to_array($5::text, ',')))
+and (created_at, series_id) < ($6::timestamptz, $7::text)
+and ($8::text is null or series_id = $8::text) and ($9::text is null or root_kind = $9::text) and ($10::text is null or root_of = $10::text) and ($11::text is null or root_id = $11::text)
+and ($12::bool is null or $12::bool = (status = 'active' and ends_at > $13::timestamptz))
+order by created_at desc, series_id desc limit $14::int4
+)
+select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, found.created_at as started_at from found join series using (series_id)
+order by found.created_at desc, found.series_id desc;
 
 -- set_attempt_of_consent_link
 update consent_link set customer_id = $1::text, binding_id = $2::text where consent_link_id = $3::text;

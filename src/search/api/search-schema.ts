@@ -173,7 +173,10 @@ function rangeOf<Key extends SearchKey>(
 export function rangeAsked(
   query: Pick<Asked, 'fromTime' | 'toTime'>,
   { isExact, names }: { readonly isExact: boolean; readonly names: readonly string[] },
-): Outcome<Omit<Place<never>, 'key' | 'before'>, 'invalidRequest' | 'searchTooWide'> {
+): Outcome<
+  Omit<Place<never>, 'key' | 'before' | 'shop_ids' | 'isRebuilding'>,
+  'invalidRequest' | 'searchTooWide'
+> {
   const from = query.fromTime === undefined ? undefined : instantOf(query.fromTime);
   const to = query.toTime === undefined ? undefined : instantOf(query.toTime);
   if (from !== undefined && to !== undefined && from > to) return fromAfterTo();
