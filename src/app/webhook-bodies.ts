@@ -167,6 +167,7 @@ const subscriptionMembers = {
   by: maybe(text),
   isUnannounced: maybe(Type.Boolean()),
   announcement: maybe(text),
+  changed: maybe(Type.Array(text)),
 };
 
 const payout = { wallet: EntityID, destination: EntityID, body: Asset, externalID: maybe(text) };

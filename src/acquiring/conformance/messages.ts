@@ -1,10 +1,11 @@
 // The messages of the conformance checks, as a merchant of this currency would send them.
 import type { AuthoriseMessage, PayoutMessage } from '../adapters/http/messages.ts';
-import type { ProbeOptions } from './probe.ts';
 
 const merchant = { id: 'CONFORMANCE', terminal: 'CHECK0001', descriptor: 'CONFORMANCE CHECK' };
 
-export function messagesFor({ currency, cards }: Pick<ProbeOptions, 'currency' | 'cards'>) {
+type Merchant = { readonly currency: string; readonly cards: { readonly approved: string } };
+
+export function messagesFor({ currency, cards }: Merchant) {
   return {
     authorise(changes: Partial<AuthoriseMessage> = {}, number = cards.approved): AuthoriseMessage {
       return {

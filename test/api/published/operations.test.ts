@@ -115,6 +115,9 @@ describe('the table', () => {
       /\/(recurring|receipt|consent|queues|attempts|test|resume|replay|rotate-keys|consent-links|subscriptions|dunning-policies|exports)\b/;
     const others = added.filter(({ path }) => !known.test(path)).map(({ operation }) => operation);
     expect(others).toEqual([
+      'searchCustomers',
+      'searchBindings',
+      'searchSeries',
       'searchInvoicesOfShops',
       'searchPaymentsOfShops',
       'searchRefundsOfShops',

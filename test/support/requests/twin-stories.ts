@@ -391,6 +391,7 @@ function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
   // Identifiers, keys and hashes, some of which no response shows. A long token may have no digit by chance.
   return (
     rest
+      .replace(/(\/exports\/[^/"]+\/)[^"]+/g, '$1#')
       .replace(/[\w+/=-]{14,}/g, (word) => (/\d/.test(word) || word.length >= 40 ? '#' : word))
       .replace(/"(durationMs|reference|approvalCode|made_by|bytes|byte_count)":("[^"]*"|\d+)/g, '"$1":"#"')
       .replace(/^(subscription .*"wake_at":)"[^"]*"/, '$1"#"')

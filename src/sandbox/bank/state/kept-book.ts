@@ -96,7 +96,7 @@ function openFacts({ journal, facts, onChanged }: KeptBookOptions) {
     return applyFact(book, fact);
   }
 
-  /** Records what happened after the first response, and tells of it when it is in the journal. */
+  /** Records what happened after the first response, and calls `onChanged` when it is in the journal. */
   function recordLater(fact: Fact, operation: Operation): void {
     record(fact);
     journal.settled().then(
