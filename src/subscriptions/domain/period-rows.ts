@@ -4,6 +4,7 @@ import type { CartLine } from '../../invoices/domain/invoice.ts';
 import { partOfLines, restOfLines, sumOf } from './changes/proration.ts';
 import { isLast, periodTimes, shareOfFirst, type LocalDate } from './schedule.ts';
 import {
+  maxLateMs,
   nextPeriod,
   policyOf,
   type Item,
@@ -15,8 +16,6 @@ import {
 
 /** More are left to the next step, in a transaction of its own. A step that ends what decides about them takes all. */
 const maxRowsAtOnce = 100;
-/** Later than that, `none` charges no period. */
-const maxLateMs = 72 * 3_600_000;
 
 type Created = SubscriptionFact & { type: 'period_created' };
 

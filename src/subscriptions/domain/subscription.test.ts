@@ -1109,6 +1109,27 @@ describe('a renewal that waits for a day without another charge', () => {
     ]);
   });
 
+  // In spring, three local days are 71 hours, and in autumn 73.
+  test.each([
+    ['UTC', '2027-01-31T12:00', '2027-03-01T20:00', '2027-03-02T06:00'],
+    ['UTC', '2027-01-31T12:00', '2027-03-02T20:00', '2027-03-02T20:00'],
+    ['Europe/Berlin', '2027-02-27T12:00', '2027-03-28T20:00', '2027-03-29T04:00'],
+    ['Europe/Berlin', '2027-02-27T12:00', '2027-03-29T20:00', '2027-03-29T20:00'],
+    ['Europe/Berlin', '2027-09-30T12:00', '2027-10-31T20:00', '2027-11-01T05:00'],
+    ['Europe/Berlin', '2027-09-30T12:00', '2027-11-01T20:00', '2027-11-01T20:00'],
+  ])('is not missed for its wait, however late a job may charge it: %s %s %s', (zone, from, paid, charged) => {
+    const of = { ...terms, catchUp: 'none', createdAt: at(from) } as const;
+    const life = new Life({ ...of, schedule: { ...of.schedule, zone } }, (_, number) =>
+      number === 1 ? declined('configuration') : captured,
+    );
+    const now = at(paid);
+    life.until(laterBy(now, -1)).take(decidePaid(life.subscription, 1, 'payer', now), now);
+    life.wakeAt(now);
+    if (life.next) life.wakeAt(laterBy(life.next.at, 1_000));
+    const [renewal] = life.charges.filter(({ number }) => number === 2);
+    expect([life.rows.get(2)?.outcome, renewal?.at.slice(0, 16)]).toEqual(['paid', charged]);
+  });
+
   test.each(['current', 'none', 'all'] as const)(
     'waits one day at most while the merchant charges a missed period each day: %s',
     (catchUp) => {

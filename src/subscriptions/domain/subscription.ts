@@ -584,6 +584,11 @@ function periodActionOf(subscription: Subscription): Action | undefined {
   return { does: 'createPeriod', at };
 }
 
+/** Later than that, `none` charges no period. */
+export const maxLateMs = 72 * 3_600_000;
+/** Jobs are late, and local days differ by an hour: a wait leaves them so much of it. */
+const jobsMayTakeMs = 12 * 3_600_000;
+
 /** It waits for the day after another charge, but for one day only if a merchant charges missed periods day after day. */
 function renewalAt(subscription: Subscription, next: NextPeriod): Instant {
   const { charges, latest, terms } = subscription;
@@ -591,15 +596,20 @@ function renewalAt(subscription: Subscription, next: NextPeriod): Instant {
   const planned = charges.filter(({ number, isWished }) => !isWished || number === latest?.number);
   const waits = earliest(afterToday(subscription, dueAt), dayAfter(subscription, dueAt));
   const at = later(afterToday({ ...subscription, charges: planned }, dueAt), waits);
-  return at > dueAt && terms.catchUp !== 'all' && isOvertaken(subscription, next, at) ? dueAt : at;
+  return at > dueAt && terms.catchUp !== 'all' && isMissedBy(subscription, next, at) ? dueAt : at;
 }
 
-/** A later period falls due while it waits, and would be charged in its place. */
-function isOvertaken(subscription: Subscription, next: NextPeriod, until: Instant): boolean {
+/** While it waits, a later period falls due and would be charged in its place, or `none` would charge it no more. */
+function isMissedBy(subscription: Subscription, next: NextPeriod, until: Instant): boolean {
   const from = later(next.dueAt, lastCollection(subscription)?.at ?? next.dueAt);
-  let following = nextPeriod(subscription, next);
-  while (following && following.dueAt <= from) following = nextPeriod(subscription, following);
-  return following !== undefined && following.dueAt <= until;
+  let newest = next;
+  let following = nextPeriod(subscription, newest);
+  while (following && following.dueAt <= from) {
+    newest = following;
+    following = nextPeriod(subscription, newest);
+  }
+  if (following && following.dueAt <= until) return true;
+  return subscription.terms.catchUp === 'none' && until > laterBy(newest.dueAt, maxLateMs - jobsMayTakeMs);
 }
 
 /** The payer's own payment counts as a charge: on that day their money has already gone for one period. */
