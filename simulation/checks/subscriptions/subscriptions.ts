@@ -73,7 +73,7 @@ function differences(
   return [
     ...strange.map((id) => `invoice ${id} is of none of its periods`),
     ...(phase === life.phase ? [] : [`it is ${phase}, and by its log ${life.phase}`]),
-    ...(state.creditMinor === undefined || state.creditMinor === life.changes.balance
+    ...(state.creditMinor === undefined || !life.changes.isKnown || state.creditMinor === life.changes.balance
       ? []
       : [`its credit is ${state.creditMinor}, and by its log ${life.changes.balance}`]),
     ...(kept === told ? [] : [`its periods are ${kept}, and by its log ${told}`]),

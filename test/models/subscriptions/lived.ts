@@ -148,7 +148,10 @@ export class Life {
     if (fact.type === 'payment_taken_back') this.rows.set(fact.period.number, fact.period);
     if (fact.type === 'period_closed') this.#close(fact.number, fact.outcome);
     if (fact.type === 'subscription_unpaid') this.#close(fact.number, 'unpaid');
-    if (fact.type === 'missed_period_charged') this.#close(fact.number, 'open');
+    if (fact.type === 'missed_period_charged') {
+      this.#close(fact.number, 'open');
+      this.rows.set(fact.number, { ...this.rows.get(fact.number)!, invoiceId: fact.invoiceId });
+    }
   }
 
   #collect({ invoiceId, amountMinor }: { readonly invoiceId?: string; readonly amountMinor: bigint }): void {
