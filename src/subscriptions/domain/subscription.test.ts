@@ -560,8 +560,8 @@ describe('a stack that is moved to a policy without one, and is unpaid', () => {
       accepted(decideClose(life.subscription, { number, as: 'paidElsewhere' }, life.now)),
   };
 
-  function moved(): Life {
-    const life = new Life(stacked, (charge) => (charge <= 3 ? declined() : captured));
+  function moved(bank: Bank = (charge) => (charge <= 3 ? declined() : captured)): Life {
+    const life = new Life(stacked, bank);
     life.until(at('2027-02-07T06:01'));
     life.take(accepted(decideMove(life.subscription, alone, life.now)), life.now);
     return life.until(at('2027-02-09T00:00'));
@@ -584,6 +584,17 @@ describe('a stack that is moved to a policy without one, and is unpaid', () => {
       ['3 skipped', '4 skipped', '5 skipped', '6 paid'],
       'active',
     ]);
+  });
+
+  test('still waits for a charge of its oldest period when a younger one is paid meanwhile', () => {
+    const life = moved((charge) => (charge <= 3 ? declined() : undefined));
+    const wish = { number: 1, afterDays: 0, invoiceId: 'I' };
+    life.take(accepted(decideCharge(life.subscription, wish, now)), now);
+    life.wakeAt(now);
+    life.take(acts.payment(life, 2), now);
+    const { paymentId: charging } = life.charges.at(-1)!;
+    expect(life.subscription.open).toMatchObject([{ number: 1, outcome: 'unpaid', charging }]);
+    expect(codeOf(decideCharge(life.subscription, wish, now))).toBe('subscriptionChargePending');
   });
 
   test('keeps its pause until then', () => {

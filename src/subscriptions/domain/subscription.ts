@@ -696,7 +696,12 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'subscription_resumed':
       return before;
     case 'subscription_unpaid':
-      return withOpen(before, fact.number, (period) => ({ ...untried(period), outcome: 'unpaid' }));
+      // Of a former stack, it may be at the bank.
+      return withOpen(before, fact.number, (period) => ({
+        ...untried(period),
+        ...defined({ charging: period.charging }),
+        outcome: 'unpaid',
+      }));
     case 'end_scheduled':
     case 'end_taken_back':
     case 'subscription_ended':
