@@ -696,12 +696,7 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'subscription_resumed':
       return before;
     case 'subscription_unpaid':
-      // Of a former stack, it may be at the bank.
-      return withOpen(before, fact.number, (period) => ({
-        ...untried(period),
-        ...defined({ charging: period.charging }),
-        outcome: 'unpaid',
-      }));
+      return withOpen(before, fact.number, unpaid);
     case 'end_scheduled':
     case 'end_taken_back':
     case 'subscription_ended':
@@ -903,20 +898,7 @@ function afterItems(
     ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
     ...defined({ parent }),
   };
-  if (newPeriod) {
-    const paidMinor = before.paidMinor - creditMinor;
-    const short = { number: period, minor: -paidMinor, ofPeriod: period + 1 };
-    const moved = withTakenOfChange(after, period + 1);
-    return {
-      ...withAllTaken(moved, [...(moved.taken ?? []), short]),
-      // What its credit lacks is not paid of the new period.
-      paidMinor: -larger(-paidMinor, 0n) - lost,
-      creditMinor: before.creditMinor + creditMinor,
-      cutShort: [...(before.cutShort ?? []), { number: period, paidMinor: larger(paidMinor, 0n) }].slice(
-        -maxMissed,
-      ),
-    };
-  }
+  if (newPeriod) return afterEarlyStart(after, change, lost);
   const paid = lastPaidOf(before);
   const isOfLastPaid = paid?.number === period && invoiceId !== undefined;
   const difference = chargeMinor - creditMinor;
@@ -928,6 +910,20 @@ function afterItems(
     paidMinor: before.paidMinor + (isLatest ? difference - lost : 0n),
     creditMinor: before.creditMinor - fromBalanceMinor + credited,
     ...(isOfLastPaid ? { lastPaid: { ...paid, invoiceIds: [...paid.invoiceIds, invoiceId] } } : {}),
+  };
+}
+
+function afterEarlyStart(before: Subscription, { period, creditMinor }: Change, lost: bigint): Subscription {
+  const paidMinor = before.paidMinor - creditMinor;
+  const short = { number: period, minor: -paidMinor, ofPeriod: period + 1 };
+  const after = withTakenOfChange(before, period + 1);
+  const cut = { number: period, paidMinor: larger(paidMinor, 0n) };
+  return {
+    ...withAllTaken(after, [...(after.taken ?? []), short]),
+    // What its credit lacks is not paid of the new period.
+    paidMinor: -larger(-paidMinor, 0n) - lost,
+    creditMinor: before.creditMinor + creditMinor,
+    cutShort: [...(before.cutShort ?? []), cut].slice(-maxMissed),
   };
 }
 
@@ -1162,11 +1158,7 @@ function afterPeriodFact(
         ...defined({ parent: fact.parent }),
       };
     case 'period_closed':
-      return closed(
-        withTakenOfClosed(withCreditBack(before, fact.number), fact.number),
-        fact.number,
-        fact.outcome,
-      );
+      return closed(withCreditBack(before, fact.number), fact.number, fact.outcome);
     case 'payment_taken_back':
       return afterLoss(before, fact);
   }
@@ -1231,7 +1223,8 @@ function afterPayment(before: Subscription, number: number): Subscription {
 }
 
 /** What credit and changes have paid of a period that is not charged any more. Rows of older versions know it of open ones alone. */
-function withCreditBack(before: Subscription, number: number): Subscription {
+function withCreditBack(open: Subscription, number: number): Subscription {
+  const before = withTakenOfClosed(open, number);
   const { creditMinor = 0n } = before.open.find((period) => period.number === number) ?? {};
   const left = larger(leftOf(before, number) ?? creditMinor, 0n);
   if (left === 0n) return before;
@@ -1306,6 +1299,11 @@ function untried({
   ...period
 }: OpenPeriod): OpenPeriod {
   return period;
+}
+
+/** Of a former stack, it may be at the bank. */
+function unpaid(period: OpenPeriod): OpenPeriod {
+  return { ...untried(period), ...defined({ charging: period.charging }), outcome: 'unpaid' };
 }
 
 /** What a failure ends. */
