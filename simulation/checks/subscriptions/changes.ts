@@ -42,20 +42,31 @@ type Latest = {
   readonly endsAt: string;
 };
 
+type Move = {
+  readonly again: (other: Changes) => void;
+  readonly isLoss?: true;
+  /** The period, if it may be paid again. */
+  readonly lossOf?: number;
+};
+
 export class Changes {
   items: readonly Item[] = [];
   /** What the next invoices need not ask for. */
   balance = 0;
   pending: PendingChange | undefined;
+  /** Whether one credit is right, and no other. */
+  isKnown = true;
   #later: readonly Item[] | undefined;
   /** Of the latest period, less what was credited. */
   #collected = 0;
-  /** The same of earlier periods: cut short, with a part that credit has paid, or not paid whole. */
-  readonly #cut = new Map<number, number>();
+  /** The same of earlier periods, unless their own invoice alone has paid them. */
+  #cut = new Map<number, number>();
+  /** All that has moved money, and of which period that was lost. */
+  #moves: Move[] = [];
   readonly #wrong: (problem: string) => void;
 
   constructor(wrong: (problem: string) => void) {
-    this.#wrong = wrong;
+    this.#wrong = (problem) => (this.isKnown ? wrong(problem) : undefined);
   }
 
   agreed(items: readonly Item[]): void {
@@ -68,9 +79,9 @@ export class Changes {
   }
 
   created(period: Cost, before: Cost | undefined): void {
-    const mayComeBack =
-      before && (before.creditMinor > 0 || (before.outcome !== 'paid' && this.#collected > 0));
-    if (mayComeBack && !this.#cut.has(before.number))
+    this.#moves.push({ again: (other) => other.created(period, before) });
+    const isWhole = before?.outcome === 'paid' && this.#collected === before.amountMinor;
+    if (before && !isWhole && !this.#cut.has(before.number))
       this.#cut.set(before.number, Math.max(0, this.#collected));
     this.items = this.#later ?? this.items;
     this.#later = undefined;
@@ -80,9 +91,25 @@ export class Changes {
     this.#collected = period.creditMinor + (period.outcome === 'paid' ? period.amountMinor : 0) + lost;
   }
 
+  /** A loss that is made good is as if it had never been: what it took elsewhere is there again. */
   paid(amount: number, number: number, latest = number): void {
+    const loss = this.#moves.findLastIndex(({ lossOf }) => lossOf === number);
+    if (loss !== -1) return void this.#repeat(loss);
+    this.#moves.push({ again: (other) => other.paid(amount, number, latest) });
     const before = this.#collectedFor(number, latest);
     if (before !== undefined) this.#collect(number, latest, before + amount);
+  }
+
+  /** Of several losses, the later ones may have taken what is there again, or not. */
+  #repeat(loss: number): void {
+    this.isKnown &&= this.#moves.slice(loss + 1).every(({ isLoss }) => !isLoss);
+    const other = new Changes(() => {});
+    for (const { again } of this.#moves.toSpliced(loss, 1)) again(other);
+    this.balance = other.balance;
+    this.#collected = other.#collected;
+    this.#cut = other.#cut;
+    this.#moves = other.#moves;
+    if (this.pending) this.pending = { ...this.pending, lost: other.pending?.lost ?? 0 };
   }
 
   #collectedFor(number: number, latest: number): number | undefined {
@@ -96,29 +123,47 @@ export class Changes {
 
   /** What is left of the money for a period that is closed is credit again, also after a loss of a part. */
   closed(number: number, latest: number): void {
+    this.#moves.push({ again: (other) => other.closed(number, latest) });
     const left = this.#collectedFor(number, latest) ?? 0;
     if (left <= 0) return;
     this.balance += left;
     this.#collect(number, latest, 0);
   }
 
-  /** Credit that was given for it goes first, and then what that credit has paid of the period after it. */
+  /** Of a change. Its invoice is not paid again. */
+  changeLost(amount: number, number: number, latest: number): void {
+    this.#moves.push({ again: (other) => other.changeLost(amount, number, latest), isLoss: true });
+    this.#lose(amount, number, latest);
+  }
+
   lost(amount: number, number: number, latest = number): void {
+    this.#moves.push({ again: (other) => other.lost(amount, number, latest), isLoss: true, lossOf: number });
+    this.#lose(amount, number, latest);
+  }
+
+  /** Credit that was given for it goes first, and then what that credit has paid of the periods after it. */
+  #lose(amount: number, number: number, latest: number): void {
     const before = this.#collectedFor(number, latest);
     if (before === undefined) return;
-    this.#collect(number, latest, Math.max(0, before - amount));
-    const missing = Math.max(0, amount - before);
-    const fromCredit = Math.min(missing, this.balance);
+    const own = Math.min(amount, before);
+    this.#collect(number, latest, before - own);
+    const fromCredit = Math.min(amount - own, this.balance);
     this.balance -= fromCredit;
     const { pending } = this;
     const { fromBalanceMinor = 0, lost = 0 } = pending ?? {};
-    const reserved = Math.min(missing - fromCredit, fromBalanceMinor - lost);
+    let missing = amount - own - fromCredit;
+    const reserved = Math.min(missing, fromBalanceMinor - lost);
     if (pending && reserved > 0) this.pending = { ...pending, lost: lost + reserved };
-    const left = missing - fromCredit - reserved;
-    if (number < latest && left > 0) this.lost(left, number + 1, latest);
+    missing -= reserved;
+    for (let later = number + 1; later <= latest && missing > 0; later++) {
+      const left = this.#collectedFor(later, latest) ?? 0;
+      if (left > 0) this.#collect(later, latest, left - Math.min(left, missing));
+      missing -= Math.min(left, missing);
+    }
   }
 
   started(fact: Fact, at: string, latest: Latest | undefined, first: string): void {
+    this.#moves.push({ again: (other) => other.started(fact, at, latest, first) });
     const change = fact['change'] as Change;
     if (this.pending) this.#wrong(`change ${change.invoiceId} comes while ${this.pending.invoiceId} waits`);
     this.#cost(change, at, latest, first);
@@ -153,6 +198,7 @@ export class Changes {
   }
 
   dropped(): void {
+    this.#moves.push({ again: (other) => other.dropped() });
     if (!this.pending) this.#wrong('a change is dropped that does not wait');
     const { fromBalanceMinor = 0, lost = 0 } = this.pending ?? {};
     this.balance += fromBalanceMinor - lost;
@@ -160,6 +206,7 @@ export class Changes {
   }
 
   changed(fact: Fact, at: string, latest: Latest | undefined, first: string): void {
+    this.#moves.push({ again: (other) => other.changed(fact, at, latest, first) });
     const change = fact['change'] as Change;
     const { pending } = this;
     const { lost = 0 } = pending ?? {};

@@ -288,7 +288,11 @@ export class Life {
       else this.#startsAgain(at);
     },
     change_payment_taken_back: (fact) => {
-      this.changes.lost(Number(fact['amountMinor']), Number(fact['ofPeriod']), this.latest?.number);
+      this.changes.changeLost(
+        Number(fact['amountMinor']),
+        Number(fact['ofPeriod']),
+        this.latest?.number ?? 0,
+      );
     },
     dunning_policy_changed: (fact) => {
       this.#policy = fact['policy'] as Policy;

@@ -2,6 +2,8 @@
 // Their rows say the same, and once nothing is due they sleep no longer than until the next period.
 import { groupedBy, type EventRow, type PeriodRow, type RefundRow, type SubscriptionRow } from '../rows.ts';
 import type { Check, Problem } from '../check.ts';
+import { dateIn } from '../states/local-days.ts';
+import { startOfDate } from './dates.ts';
 import { instantOf, Life } from './life.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -73,7 +75,7 @@ function differences(
   return [
     ...strange.map((id) => `invoice ${id} is of none of its periods`),
     ...(phase === life.phase ? [] : [`it is ${phase}, and by its log ${life.phase}`]),
-    ...(state.creditMinor === undefined || state.creditMinor === life.changes.balance
+    ...(state.creditMinor === undefined || !life.changes.isKnown || state.creditMinor === life.changes.balance
       ? []
       : [`its credit is ${state.creditMinor}, and by its log ${life.changes.balance}`]),
     ...(kept === told ? [] : [`its periods are ${kept}, and by its log ${told}`]),
@@ -146,8 +148,10 @@ function waitsFor(life: Life): Waits {
   return { what: `period ${(latest?.number ?? 0) + 1} is due`, at: afterLastMoney(life, due) };
 }
 
-/** Periods are charged one a day: within two days of the last. */
-function afterLastMoney({ lastMoney }: Life, due: string | number): number {
+/** Periods are charged one a day: by the end of the local day after the last. */
+function afterLastMoney({ lastMoney, zone }: Life, due: string | number): number {
   const at = new Date(due).getTime();
-  return lastMoney ? Math.max(at, Date.parse(lastMoney.at) + 2 * dayMs) : at;
+  if (!lastMoney) return at;
+  const day = Date.parse(dateIn(zone, Date.parse(lastMoney.at)));
+  return Math.max(at, startOfDate(zone, dateIn('UTC', day + 2 * dayMs)));
 }

@@ -5,6 +5,7 @@ import { partOfLines, restOfLines, sumOf } from './changes/proration.ts';
 import { isLast, periodTimes, shareOfFirst, type LocalDate } from './schedule.ts';
 import {
   catchUpOf,
+  maxLateMs,
   nextPeriod,
   policyOf,
   type Item,
@@ -16,8 +17,6 @@ import {
 
 /** More are left to the next step, in a transaction of its own. A step that ends what decides about them takes all. */
 const maxRowsAtOnce = 100;
-/** Later than that, `none` charges no period. */
-const maxLateMs = 72 * 3_600_000;
 
 type Created = SubscriptionFact & { type: 'period_created' };
 

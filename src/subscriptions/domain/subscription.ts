@@ -212,6 +212,8 @@ export type Subscription = {
   readonly otherPaid?: readonly OtherPaid[];
   /** What is left of the money of earlier periods: cut short by a new one, paid by credit in part, or not paid whole. */
   readonly cutShort?: readonly CutShort[];
+  /** It goes back when they are paid again. */
+  readonly taken?: readonly Taken[];
   /** Of the charges to come that need one: of open periods, and of the next. The latest comes last. */
   readonly announcements?: readonly Announcement[];
   /** What a full period costs, as the payer knows it. Absent: as at the start. */
@@ -231,6 +233,14 @@ export type Charge = Collection & {
 };
 
 export type CutShort = { readonly number: number; readonly paidMinor: bigint };
+
+/** What the loss of money of a period took beyond that: of a later period, of what a change has reserved, or of credit. */
+export type Taken = {
+  readonly number: number;
+  readonly minor: bigint;
+  readonly ofPeriod?: number;
+  readonly ofChange?: true;
+};
 
 export type LastPaid = { readonly number: number; readonly invoiceIds: readonly string[] };
 
@@ -606,6 +616,11 @@ function periodActionOf(subscription: Subscription): Action | undefined {
   return { does: 'createPeriod', at };
 }
 
+/** Later than that, `none` charges no period. */
+export const maxLateMs = 72 * 3_600_000;
+/** Jobs are late, and local days differ by an hour: a wait leaves them so much of it. */
+const jobsMayTakeMs = 12 * 3_600_000;
+
 /** It waits for the day after another charge, but for one day only if a merchant charges missed periods day after day. */
 function renewalAt(subscription: Subscription, next: NextPeriod): Instant {
   const { charges, latest } = subscription;
@@ -613,15 +628,20 @@ function renewalAt(subscription: Subscription, next: NextPeriod): Instant {
   const planned = charges.filter(({ number, isWished }) => !isWished || number === latest?.number);
   const waits = earliest(afterToday(subscription, dueAt), dayAfter(subscription, dueAt));
   const at = later(afterToday({ ...subscription, charges: planned }, dueAt), waits);
-  return at > dueAt && catchUpOf(subscription) !== 'all' && isOvertaken(subscription, next, at) ? dueAt : at;
+  return at > dueAt && catchUpOf(subscription) !== 'all' && isMissedBy(subscription, next, at) ? dueAt : at;
 }
 
-/** A later period falls due while it waits, and would be charged in its place. */
-function isOvertaken(subscription: Subscription, next: NextPeriod, until: Instant): boolean {
+/** While it waits, a later period falls due and would be charged in its place, or `none` would charge it no more. */
+function isMissedBy(subscription: Subscription, next: NextPeriod, until: Instant): boolean {
   const from = later(next.dueAt, lastCollection(subscription)?.at ?? next.dueAt);
-  let following = nextPeriod(subscription, next);
-  while (following && following.dueAt <= from) following = nextPeriod(subscription, following);
-  return following !== undefined && following.dueAt <= until;
+  let newest = next;
+  let following = nextPeriod(subscription, newest);
+  while (following && following.dueAt <= from) {
+    newest = following;
+    following = nextPeriod(subscription, newest);
+  }
+  if (following && following.dueAt <= until) return true;
+  return catchUpOf(subscription) === 'none' && until > laterBy(newest.dueAt, maxLateMs - jobsMayTakeMs);
 }
 
 /** The payer's own payment counts as a charge: on that day their money has already gone for one period. */
@@ -698,7 +718,7 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'subscription_resumed':
       return before;
     case 'subscription_unpaid':
-      return withOpen(before, fact.number, (period) => ({ ...untried(period), outcome: 'unpaid' }));
+      return withOpen(before, fact.number, unpaid);
     case 'end_scheduled':
     case 'end_taken_back':
     case 'subscription_ended':
@@ -878,10 +898,27 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
         creditMinor: before.creditMinor - fact.change.fromBalanceMinor,
       };
     case 'change_dropped':
-      return { ...rest, creditMinor: before.creditMinor + reserved - lost };
+      return { ...withTakenOfChange(rest), creditMinor: before.creditMinor + reserved - lost };
     case 'items_changed':
       return afterItems({ ...rest, creditMinor: before.creditMinor + reserved }, fact, lost, now);
   }
+}
+
+/** What was taken of it is missing of the period that it pays for, or of credit. */
+function withTakenOfChange(before: Subscription, ofPeriod?: number): Subscription {
+  const { taken = [] } = before;
+  return withAllTaken(
+    before,
+    taken.map(({ ofChange, ...one }) => (ofChange ? { ...one, ...defined({ ofPeriod }) } : one)),
+  );
+}
+
+/** Late money is counted for no period. */
+function withoutTakenOfChange(before: Subscription): Subscription {
+  return withAllTaken(
+    before,
+    (before.taken ?? []).filter(({ ofChange }) => !ofChange),
+  );
 }
 
 /** Of a new period, the row says what credit has paid. */
@@ -899,28 +936,32 @@ function afterItems(
     ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
     ...defined({ parent }),
   };
-  if (newPeriod) {
-    const paidMinor = before.paidMinor - creditMinor;
-    return {
-      ...after,
-      // What its credit lacks is not paid of the new period.
-      paidMinor: -larger(-paidMinor, 0n) - lost,
-      creditMinor: before.creditMinor + creditMinor,
-      cutShort: [...(before.cutShort ?? []), { number: period, paidMinor: larger(paidMinor, 0n) }].slice(
-        -maxMissed,
-      ),
-    };
-  }
+  if (newPeriod) return afterEarlyStart(after, change, lost);
   const paid = lastPaidOf(before);
   const isOfLastPaid = paid?.number === period && invoiceId !== undefined;
   const difference = chargeMinor - creditMinor;
   const credited = difference < 0n ? -difference : 0n;
+  const isLatest = before.latest?.number === period;
   return {
-    ...after,
+    ...(isLatest ? withTakenOfChange(after, period) : withoutTakenOfChange(after)),
     // Late money belongs to the period it was asked for.
-    paidMinor: before.paidMinor + (before.latest?.number === period ? difference - lost : 0n),
+    paidMinor: before.paidMinor + (isLatest ? difference - lost : 0n),
     creditMinor: before.creditMinor - fromBalanceMinor + credited,
     ...(isOfLastPaid ? { lastPaid: { ...paid, invoiceIds: [...paid.invoiceIds, invoiceId] } } : {}),
+  };
+}
+
+function afterEarlyStart(before: Subscription, { period, creditMinor }: Change, lost: bigint): Subscription {
+  const paidMinor = before.paidMinor - creditMinor;
+  const short = { number: period, minor: -paidMinor, ofPeriod: period + 1 };
+  const after = withTakenOfChange(before, period + 1);
+  const cut = { number: period, paidMinor: larger(paidMinor, 0n) };
+  return {
+    ...withAllTaken(after, [...(after.taken ?? []), short]),
+    // What its credit lacks is not paid of the new period.
+    paidMinor: -larger(-paidMinor, 0n) - lost,
+    creditMinor: before.creditMinor + creditMinor,
+    cutShort: [...(before.cutShort ?? []), cut].slice(-maxMissed),
   };
 }
 
@@ -950,25 +991,84 @@ function larger(one: bigint, other: bigint): bigint {
   return one > other ? one : other;
 }
 
-/** What is taken away beyond what is left goes off its credit, off what a change has reserved of that, and off the next period. */
+function smaller(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+/** Undefined money stays so: nothing is given back of it or taken from it any more. */
 function withMoney(before: Subscription, number: number, minor: bigint): Subscription {
-  const money = leftOf(before, number);
-  if (money === undefined) return before;
+  const left = leftOf(before, number);
+  if (left === undefined) return before;
+  if (minor > 0n) return withGivenBack(before, number, minor);
+  const own = smaller(left, -minor);
+  return withTaken(withLeft(before, number, left - own), number, -minor - own);
+}
+
+function withLeft(before: Subscription, number: number, paidMinor: bigint): Subscription {
   const { latest, cutShort = [] } = before;
-  const isLatest = latest?.number === number;
-  const left = money + minor;
-  const paidMinor = larger(left, 0n);
-  const after = isLatest
-    ? { ...before, paidMinor }
-    : {
-        ...before,
-        cutShort: cutShort.map((one) => (one.number === number ? { number, paidMinor } : one)),
-      };
-  if (left >= 0n) return after;
-  const creditMinor = before.creditMinor + left;
-  if (creditMinor >= 0n) return { ...after, creditMinor };
-  const [spent, taken] = withoutReserved({ ...after, creditMinor: 0n }, -creditMinor);
-  return isLatest ? spent : withMoney(spent, number + 1, creditMinor + taken);
+  if (latest?.number === number) return { ...before, paidMinor };
+  return {
+    ...before,
+    cutShort: cutShort.map((one) => (one.number === number ? { number, paidMinor } : one)),
+  };
+}
+
+/** What a period lacks goes off its credit, off what a change has reserved of that, and off the next periods. */
+function withTaken(before: Subscription, number: number, missing: bigint): Subscription {
+  const fromCredit = smaller(before.creditMinor, missing);
+  const paid = { ...before, creditMinor: before.creditMinor - fromCredit };
+  const [spent, fromChange] = withoutReserved(paid, missing - fromCredit);
+  const taken: Taken[] = [
+    { number, minor: fromCredit },
+    { number, minor: fromChange, ofChange: true },
+  ];
+  let [after, rest] = [spent, missing - fromCredit - fromChange];
+  for (const ofPeriod of laterKnown(before, number)) {
+    const left = leftOf(after, ofPeriod) ?? 0n;
+    const minor = smaller(left, rest);
+    taken.push({ number, minor, ofPeriod });
+    [after, rest] = [withLeft(after, ofPeriod, left - minor), rest - minor];
+  }
+  return withAllTaken(after, [...(before.taken ?? []), ...taken]);
+}
+
+function laterKnown({ latest, cutShort = [] }: Subscription, number: number): number[] {
+  const known = new Set(cutShort.map((one) => one.number));
+  if (latest) known.add(latest.number);
+  return [...known].filter((one) => one > number).toSorted((a, b) => a - b);
+}
+
+/** New money of a period goes first where it has taken some. */
+function withGivenBack(before: Subscription, number: number, minor: bigint): Subscription {
+  const { taken = [] } = before;
+  const [own] = taken.filter((one) => one.number === number);
+  if (!own || minor === 0n) return withLeft(before, number, (leftOf(before, number) ?? 0n) + minor);
+  const back = smaller(own.minor, minor);
+  const others = taken.flatMap((one) => (one === own ? { ...own, minor: own.minor - back } : one));
+  return withGivenBack(returned(withAllTaken(before, others), own, back), number, minor - back);
+}
+
+function returned(before: Subscription, { ofPeriod, ofChange }: Taken, minor: bigint): Subscription {
+  if (ofPeriod !== undefined) return withMoney(before, ofPeriod, minor);
+  const { change } = before;
+  if (!ofChange || !change) return { ...before, creditMinor: before.creditMinor + minor };
+  return { ...before, change: { ...change, lostMinor: (change.lostMinor ?? 0n) - minor } };
+}
+
+function withAllTaken({ taken: _, ...before }: Subscription, all: readonly Taken[]): Subscription {
+  const taken = all.filter(({ minor }) => minor > 0n).slice(-maxMissed);
+  return taken.length > 0 ? { ...before, taken } : before;
+}
+
+/** A period that is closed takes nothing more, and what was taken of it would be credit. */
+function withTakenOfClosed(before: Subscription, number: number): Subscription {
+  const left = (before.taken ?? []).filter((one) => one.number !== number);
+  return withAllTaken(
+    before,
+    left.map(({ ofPeriod, ...one }) =>
+      ofPeriod === undefined || ofPeriod === number ? one : { ...one, ofPeriod },
+    ),
+  );
 }
 
 /** Of the money for a period. Undefined where it is not known any more. */
@@ -976,11 +1076,14 @@ function leftOf({ latest, paidMinor, cutShort }: Subscription, number: number): 
   return latest?.number === number ? paidMinor : cutShort?.find((one) => one.number === number)?.paidMinor;
 }
 
-/** Of a period before the new one, as long as something may be given back of it or taken from it. */
+/** Of a period before the new one, unless its own invoice alone has paid it, and all of that is left. */
 function withMoneyKept(before: Subscription): Subscription {
-  const { latest, paidMinor, cutShort = [] } = before;
-  const isKept = latest && (latest.creditMinor > 0n || (paidMinor > 0n && latest.outcome !== 'paid'));
-  if (!isKept || cutShort.some(({ number }) => number === latest.number)) return before;
+  const { latest, paidMinor, creditMinor, cutShort = [], taken = [] } = before;
+  if (!latest || cutShort.some(({ number }) => number === latest.number)) return before;
+  const { outcome, amountMinor } = latest;
+  const mayHaveGiven = outcome !== 'skipped' && (paidMinor > 0n || creditMinor > 0n);
+  const isKept = outcome === 'paid' ? paidMinor !== amountMinor : mayHaveGiven;
+  if (!isKept && taken.every((one) => one.number !== latest.number)) return before;
   const { number } = latest;
   return {
     ...before,
@@ -1158,7 +1261,8 @@ function afterPayment(before: Subscription, number: number): Subscription {
 }
 
 /** What credit and changes have paid of a period that is not charged any more. Rows of older versions know it of open ones alone. */
-function withCreditBack(before: Subscription, number: number): Subscription {
+function withCreditBack(open: Subscription, number: number): Subscription {
+  const before = withTakenOfClosed(open, number);
   const { creditMinor = 0n } = before.open.find((period) => period.number === number) ?? {};
   const left = larger(leftOf(before, number) ?? creditMinor, 0n);
   if (left === 0n) return before;
@@ -1233,6 +1337,11 @@ function untried({
   ...period
 }: OpenPeriod): OpenPeriod {
   return period;
+}
+
+/** Of a former stack, it may be at the bank. */
+function unpaid(period: OpenPeriod): OpenPeriod {
+  return { ...untried(period), ...defined({ charging: period.charging }), outcome: 'unpaid' };
 }
 
 /** What a failure ends. */

@@ -29,6 +29,7 @@ import type {
   Change,
   Charge,
   CutShort,
+  Taken,
   EndRefund,
   Item,
   LastPaid,
@@ -315,6 +316,16 @@ const storedState: Codec<StoredState> = object({
   lastPaid: optional(object<LastPaid>(paidPeriod)),
   otherPaid: optional(list(object<OtherPaid>({ ...paidPeriod, isLost: optional(oneOf(true)) }))),
   cutShort: optional(list(object<CutShort>({ number: wholeNumber, paidMinor: minorUnits }))),
+  taken: optional(
+    list(
+      object<Taken>({
+        number: wholeNumber,
+        minor: minorUnits,
+        ofPeriod: optional(wholeNumber),
+        ofChange: optional(oneOf(true)),
+      }),
+    ),
+  ),
   announcement: optional(announcement),
   otherAnnouncements: optional(list(announcement)),
   knownPriceMinor: optional(minorUnits),

@@ -67,6 +67,16 @@ test('a held charge of a change that sleeps until the change is dropped is found
   expect(problemsOf(late).join()).toMatch(/it sleeps until .*, and change .* is tried again at/);
 });
 
+test('a renewal that sleeps beyond the day after the last payment is found', () => {
+  const paidAt = midnight + 20 * hour;
+  const answers = Array.from({ length: 40 }, () => 'configuration' as const);
+  const kept = keptOf(pausedPlan({ answers, acts: [{ at: paidAt, does: 'payerPays' }], endsAt: paidAt }));
+  expect(kept.row.wake_at).toMatch(/^2027-03-01T0/);
+  expect(problemsOf(kept)).toEqual([]);
+  const late = { ...kept, row: { ...kept.row, wake_at: instantAt((paidAt + 30 * hour) / 1_000) } };
+  expect(problemsOf(late).join()).toMatch(/it sleeps until .*, and period 2 is due at/);
+});
+
 test('a failed refund of the end is found where its log lacks it or has it twice', () => {
   const acts = [{ at: midnight - 5 * hour, does: 'cancelNow', refund: 'last', failsRefund: true }] as const;
   const kept = keptOf(pausedPlan({ acts: [...acts] }));

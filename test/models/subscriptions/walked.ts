@@ -319,8 +319,11 @@ class Walk {
       ({ number }) => number > next.number && number <= (this.lastNumber ?? Infinity),
     );
     const dues = later.map((span) => this.momentOn(span.from));
-    const isLost = this.plan.catchUp !== 'all' && at > due && dues.some((time) => time > from && time <= at);
-    return isLost ? due : at;
+    const lastDue = dues.findLast((time) => time <= from) ?? due;
+    // Of the three days of `none`, half a day is left to who is late.
+    const isTooLate = this.plan.catchUp === 'none' && at > lastDue + 60 * hour;
+    const isLost = isTooLate || dues.some((time) => time > from && time <= at);
+    return this.plan.catchUp !== 'all' && at > due && isLost ? due : at;
   }
 
   afterTheDayOf(before: { at: Micros } | undefined, at: Micros): Micros {

@@ -160,14 +160,15 @@ test('credit that is left of a cheaper new period is gone with its money', () =>
   expect(life.subscription).toMatchObject({ creditMinor: 0n, paidMinor: 0n, latest: { outcome: 'paid' } });
 });
 
-test('a period that is charged again is paid for its own time', () => {
+test('a period that is charged again pays for its own time, and for what its credit has paid', () => {
   const life = asking({ credit: 'unused', items: cheaper });
   lose(life, 1);
   life.take(valueOf(decideChargeMissed(life.subscription, 1, { invoiceId: 'I' })), asked);
   life.take(decidePaid(life.subscription, 1, 'payer', asked), asked);
   expect(life.subscription).toMatchObject({
-    creditMinor: 0n,
-    cutShort: [{ number: 1, paidMinor: 30_000n }],
+    creditMinor: unused - 5_000n,
+    paidMinor: 5_000n,
+    cutShort: [{ number: 1, paidMinor: 30_000n - unused }],
   });
 });
 
