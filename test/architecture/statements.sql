@@ -3031,7 +3031,7 @@ where session_id = $1::text and session_hash = $2::bytea and livemode = $3::bool
 and ended_at is null and seen_at > $4::timestamptz and opened_at > $5::timestamptz;
 
 -- find_due
-select null as party_id, 0 as offset_ms, ordinal from (
+select ordinal from (
 select 0 as ordinal where (select min(wake_at) from invoice) <= $1::timestamptz
 union all
 select 1 as ordinal where (select min(wake_at) from payment) <= $1::timestamptz
@@ -3053,9 +3053,45 @@ union all
 select 9 as ordinal where (select min(wake_at) from withdrawal) <= $1::timestamptz
 union all
 select 10 as ordinal where (select min(wake_at) from export) <= $1::timestamptz
-) as due
 union all
-select party_id, offset_ms, null from test_clock where offset_ms > 0 order by party_id nulls first, ordinal;
+select null where exists (select from test_clock where offset_ms > 0)
+) as due order by ordinal;
+
+-- find_due_on_clocks
+select party_id, offset_ms, ordinal from test_clock cross join lateral (
+select 0 as ordinal where exists (select from invoice
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 1 as ordinal where exists (select from payment
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 2 as ordinal where exists (select from charge_undo
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 3 as ordinal where exists (select from binding
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 4 as ordinal where exists (select from card
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 5 as ordinal where exists (select from series
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 6 as ordinal where exists (select from payer_email
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 7 as ordinal where exists (select from destination
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 8 as ordinal where exists (select from subscription
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 9 as ordinal where exists (select from withdrawal
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+union all
+select 10 as ordinal where exists (select from export
+where party_id = test_clock.party_id and wake_at <= $1::timestamptz + test_clock.offset_ms * interval '1 ms')
+) as due where offset_ms > 0 order by party_id, ordinal;
 
 -- find_end_of_reconciliation_page
 select least(

@@ -43,7 +43,7 @@ function earliestIn(tables: readonly string[], name: string) {
   });
 }
 
-/** The ordinal of each table in which something is due, then the parties whose test clock runs ahead. */
+/** The ordinal of each table in which something is due, and null if the test clock of any party runs ahead. */
 function dueWithin(tables: readonly string[], name: string) {
   // The earliest is at one end of the index of due rows. PostgreSQL may look for any that is due in the whole table.
   const due = tables.map(
@@ -53,11 +53,27 @@ function dueWithin(tables: readonly string[], name: string) {
   return statement({
     name,
     parameters: { now: 'timestamptz' },
-    row: { party_id: 'text?', offset_ms: 'int8', ordinal: 'int4?' },
-    text: `select null as party_id, 0 as offset_ms, ordinal from (${due.join('\n      union all')}
-    ) as due
-    union all
-    select party_id, offset_ms, null from test_clock where offset_ms > 0 order by party_id nulls first, ordinal`,
+    row: { ordinal: 'int4?' },
+    text: `select ordinal from (${due.join('\n      union all')}
+      union all
+      select null where exists (select from test_clock where offset_ms > 0)
+    ) as due order by ordinal`,
+  });
+}
+
+/** The parties whose test clock runs ahead, with the ordinal of each table in which something is due on that clock alone. */
+function dueOnClocksIn(tables: readonly string[], name: string) {
+  const due = tables.map(
+    (table, ordinal) => `
+      select ${ordinal} as ordinal where exists (select from ${table}
+        where party_id = test_clock.party_id and wake_at <= :now + test_clock.offset_ms * interval '1 ms')`,
+  );
+  return statement({
+    name,
+    parameters: { now: 'timestamptz' },
+    row: { party_id: 'text', offset_ms: 'int8', ordinal: 'int4' },
+    text: `select party_id, offset_ms, ordinal from test_clock cross join lateral (${due.join('\n      union all')}
+    ) as due where offset_ms > 0 order by party_id, ordinal`,
   });
 }
 
@@ -65,6 +81,8 @@ function dueWithin(tables: readonly string[], name: string) {
 export const earliestDueIn = byTables('earliest_due_of_party', earliestIn);
 /** One query for all tables: most of them wait for nothing, and a claim of nothing costs as much. */
 export const dueIn = byTables('find_due', dueWithin);
+/** Apart from `find_due`, so that what is due on the node's clock is claimed before parties are gone through. */
+export const dueOnClocks = byTables('find_due_on_clocks', dueOnClocksIn);
 
 function byTables<S>(name: string, make: (tables: readonly string[], name: string) => S) {
   const made = new Map<string, S>();

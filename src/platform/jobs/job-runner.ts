@@ -3,7 +3,7 @@
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Logger } from '../log.ts';
 import { failingJobs, stuckJobs, type FailingJob, type StuckJob } from './failed-jobs.ts';
-import { dueIn, earliestDueIn } from './job-claims.ts';
+import { dueIn, dueOnClocks } from './job-claims.ts';
 import { leaseMs, openJobTable, type JobHandler, type JobTableDeps } from './job-table.ts';
 import { openLoop, type Loop } from './loop.ts';
 import { logFailure, watchDatabase } from './outages.ts';
@@ -68,7 +68,7 @@ export function openJobRunner<Rows extends object>({
     openJobTable(name, handler, { ...options, loop }, () => requestPoll([name])),
   );
   const names = tables.map(({ name }) => name);
-  const [due, dueOfParty] = [dueIn(names), earliestDueIn(names)];
+  const [due, dueOnMovedClocks] = [dueIn(names), dueOnClocks(names)];
   const tableOf = (kind: string) => tables.find(({ name }) => name === kind);
   const retryOne = async ({ sql }: (typeof tables)[number], key: readonly string[]) =>
     (await db.run(sql.retry, { key, now: clock.now() })).length > 0;
@@ -90,18 +90,17 @@ export function openJobRunner<Rows extends object>({
     const polled = tables.filter(({ name }) => requested.has(name));
     requested.clear();
     const now = clock.now();
-    const startDue = async (found: readonly { ordinal: number | null }[], at: Instant, partyId?: string) => {
-      for (const table of polled)
-        if (found.some(({ ordinal }) => ordinal !== null && tables[ordinal] === table))
-          await table.startDue(at, partyId);
-    };
-    const found = await db.run(due, { now });
-    await startDue(found, now);
+    const polledAt = (ordinal: number) => polled.find((table) => table === tables[ordinal]);
+    let isAnyClockAhead = false;
+    for (const { ordinal } of await db.run(due, { now })) {
+      if (ordinal === null) isAnyClockAhead = true;
+      else await polledAt(ordinal)?.startDue(now);
+    }
     // A party whose test clock runs ahead has jobs that are due on that clock alone. They hold up those of no other.
-    for (const { party_id, offset_ms } of found) {
-      if (party_id === null || clocks.isMoving(party_id)) continue;
-      const at = laterBy(now, Number(offset_ms));
-      await startDue(await db.run(dueOfParty, { party_id, before: at }), at, party_id);
+    for (const found of isAnyClockAhead ? await db.run(dueOnMovedClocks, { now }) : []) {
+      const { party_id, offset_ms, ordinal } = found;
+      if (clocks.isMoving(party_id)) continue;
+      await polledAt(ordinal)?.startDue(laterBy(now, Number(offset_ms)), party_id);
     }
     seen.answered();
   }
