@@ -84,6 +84,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'delete_old_shop_outcomes',
       'delete_unretained_cards',
       'find_due',
+      'find_due_on_clocks',
       'forget_idempotency_keys',
       'forget_ledger_checkpoint',
       'read_late_exchange_hours',
