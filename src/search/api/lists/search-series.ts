@@ -72,7 +72,7 @@ export function isChargeable({ state, endsAt, card }: Series, now: Instant): boo
 
 export const searchSeries = endpoint({
   operation: 'searchSeries',
-  access: { scope: 'payments:read' },
+  access: { scope: 'payments:read', alsoScope: 'customers:read' },
   method: 'GET',
   path: '/v2/analytics/series',
   tag: 'Recurring',
