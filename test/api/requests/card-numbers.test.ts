@@ -282,10 +282,7 @@ describe('the ID of a series, which the service has made', () => {
     const series = await read(`/v2/analytics/series?limit=9&seriesID=${seriesID}`);
     expect([series.status, series.body.result], series.text).toEqual([200, []]);
     const { id } = (await call('/v2/processing/webhooks', hook)).body;
-    for (const asked of [
-      `queues?limit=9&after=${seriesID}`,
-      `attempts?limit=9&objectID=${seriesID}`,
-    ])
+    for (const asked of [`queues?limit=9&after=${seriesID}`, `attempts?limit=9&objectID=${seriesID}`])
       expect(await read(`/v2/processing/webhooks/${id}/${asked}`), asked).toMatchObject({
         status: 200,
         body: [],
