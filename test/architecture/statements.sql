@@ -5912,7 +5912,7 @@ where party_id = $1::text and created_at >= $2::timestamptz
 and ($3::text is null or shop_id = $3::text) and ($4::text is null or shop_id = any(string_to_array($4::text, ','))) and ($5::text is null or status = any(string_to_array($5::text, ',')))
 and (created_at, customer_id, binding_id) < ($6::timestamptz, $7::text, $8::text)
 and status <> 'deleted' and ($9::text is null or customer_id = $9::text) and ($10::text is null or external_id = $10::text) and ($11::text is null or first6 = $11::text) and ($12::text is null or (last4 = $12::text or length($12::text) < 4 and right(last4, length($12::text)) = $12::text))
-and ($13::text is null or (failure = $13::text or starts_with(failure, $13::text || ':')))
+and ($13::text is null or (failure = $13::text or starts_with(failure, $13::text || ':') or failure || ':' || failure = $13::text))
 order by created_at desc, customer_id desc, binding_id desc limit $14::int4
 )
 select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from found join binding using (customer_id, binding_id) join customer using (customer_id)

@@ -1,6 +1,7 @@
 // mandate customers list, bindings list and series list find what the API lists.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
+import { startTestService } from '../../../test/support/service/test-service.ts';
 import {
   startCustomerWorld,
   type CustomerWorld,
@@ -65,6 +66,34 @@ describe('mandate customers list', () => {
   });
 });
 
+test('in live mode, a list is logged with who made it, and without what they looked for', async () => {
+  const settings = {
+    MANDATE_MODE: 'live',
+    BANK_SECRET: 'a secret of the tests that is long enough',
+    MANDATE_MASTER_KEY: 'xIRmjtfwL9GGfTQrmVrYsTugHVIGYTJIdyaakdofOPk=',
+  };
+  const live = await startTestService(settings);
+  try {
+    const { partyId } = await live.createMerchant();
+    const lists = [
+      'customers --email anna@example.com',
+      'bindings --last4 4242',
+      'series --customer customer-77',
+    ];
+    for (const [what = '', ...asked] of lists.map((text) => text.split(' '))) {
+      const { errors } = await commandLine([what, 'list', '--party', partyId, ...asked], {
+        ...settings,
+        DATABASE_URL: live.testDatabase.url,
+      });
+      const facts = { level: 'info', party: partyId, by: expect.stringMatching(/.@./) };
+      expect(JSON.parse(errors)).toMatchObject({ ...facts, msg: `${what} listed` });
+      expect(errors).not.toContain(asked[1]);
+    }
+  } finally {
+    await live.close();
+  }
+});
+
 test('mandate bindings list finds by customer, status, card and error', async () => {
   const revoked = [expect.objectContaining({ customerId: saved.id, state: 'withdrawn', card: 'visa 4242' })];
   expect(await listed('bindings', 'list', '--customer', saved.id)).toEqual(revoked);
@@ -86,4 +115,35 @@ test('mandate series list finds by root and by whether it can be charged', async
   expect(await listed('series', 'list', '--chargeable', ...anyTime)).toHaveLength(1);
   const both = await run('series', 'list', '--invoice', 'I', '--customer', 'C');
   expect(both.errors).toContain('Give either --invoice or --customer.');
+});
+
+test('a list is at the time of the merchant', async () => {
+  const ahead = await world.createMerchant();
+  const token = ahead.apiKey;
+  const made = await world.service.call('POST', '/v2/processing/customers', {
+    token,
+    body: { shopID: 'TEST', contactInfo: {}, metadata: {} },
+  });
+  expect(made.status, made.text).toBe(201);
+  await world.service.search.whenIdle();
+  const query = (text: string, values: unknown[]) =>
+    world.service.testDatabase.database.withClient((client) => client.query(text, values));
+  // The command is not on the clock of the test.
+  await query('update search_customer set created_at = now() where party_id = $1', [ahead.partyId]);
+  const since = async () => {
+    const { output } = await commandLine(
+      ['customers', 'list', '--party', ahead.partyId, '--since', '1d', '--json'],
+      {
+        DATABASE_URL: world.service.testDatabase.url,
+        MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      },
+    );
+    return JSON.parse(output) as unknown[];
+  };
+  expect(await since()).toHaveLength(1);
+  await query('insert into test_clock (party_id, offset_ms) values ($1, $2)', [
+    ahead.partyId,
+    2 * 86_400_000,
+  ]);
+  expect(await since()).toHaveLength(0);
 });

@@ -1,10 +1,21 @@
 // mandate customers list, bindings list and series list: what the lists of the API look through, for an operator.
 import { laterBy, parseInstant, type Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
+import { livemodeOf } from '../../livemode.ts';
+import { openMerchants } from '../../merchants/merchants.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { bindingStates } from '../../search/api/lists/search-bindings.ts';
 import { isChargeable } from '../../search/api/lists/search-series.ts';
 import { searchBindings, searchCustomers, searchSeries } from '../../search/lists/searches.store.ts';
-import { printTable, requireParty, requireShop, wholeNumber, withFoundation } from '../foundation.ts';
+import {
+  logInLiveMode,
+  printTable,
+  requireParty,
+  requireShop,
+  userHere,
+  wholeNumber,
+  withFoundation,
+} from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 import { moment } from '../option-values.ts';
 
@@ -34,15 +45,17 @@ const firstInstant = parseInstant('0001-01-01T00:00:00Z') as Instant;
 const maxAheadMs = 3_660 * dayMs;
 
 async function found<Row>(
+  what: 'customers' | 'bindings' | 'series',
   options: ListOptions,
   isExact: boolean,
   search: (db: Database, place: Place, now: Instant) => Promise<{ found: Row[] } | undefined>,
 ): Promise<{ shown: Row[]; isMore: boolean; now: Instant }> {
   const limit = wholeNumber('--limit', options.limit, 1, 1_000);
-  return withFoundation(async ({ database, ports }) => {
+  return withFoundation(async ({ database, ports: { clock }, config }) => {
     const { party, shop, since = isExact ? undefined : '30d' } = options;
-    await (shop === undefined ? requireParty(database, party) : requireShop(database, party, shop));
-    const now = ports.clock.now();
+    const merchant = await requireParty(database, party);
+    if (shop !== undefined) await requireShop(database, party, shop);
+    const now = openMerchants(database.lookups, clock, livemodeOf(config.mode)).timeOf(merchant);
     const place: Place = {
       party_id: party,
       shop_id: shop ?? null,
@@ -54,6 +67,7 @@ async function found<Row>(
     };
     const page = await search(database, place, now);
     if (!page) throw new Error('The list took more than two seconds. Give a shorter --since.');
+    logInLiveMode(config, { party, ...defined({ shop }), by: userHere() }, `${what} listed`);
     return { shown: page.found.slice(0, limit), isMore: page.found.length > limit, now };
   });
 }
@@ -75,7 +89,7 @@ export async function listCustomers(
 ): Promise<void> {
   const { externalId, email, status } = options;
   const isExact = (externalId ?? email) !== undefined;
-  const { shown, isMore } = await found(options, isExact, (db, place) =>
+  const { shown, isMore } = await found('customers', options, isExact, (db, place) =>
     searchCustomers(db, {
       ...place,
       before_customer: '',
@@ -108,7 +122,7 @@ export async function listBindings(
 ): Promise<void> {
   const { customer, externalId, status, last4, error } = options;
   const isExact = (customer ?? externalId) !== undefined;
-  const { shown, isMore } = await found(options, isExact, (db, place) =>
+  const { shown, isMore } = await found('bindings', options, isExact, (db, place) =>
     searchBindings(db, {
       ...place,
       before_customer: '',
@@ -151,7 +165,7 @@ export async function listSeries(
     throw new Error(
       'A series begins with a payment or with a saved card. Give either --invoice or --customer.',
     );
-  const { shown, isMore, now } = await found(options, isExact, (db, place, at) =>
+  const { shown, isMore, now } = await found('series', options, isExact, (db, place, at) =>
     searchSeries(db, {
       ...place,
       before_series: '',

@@ -71,7 +71,11 @@ function addOrderCommand(exports: MandateCommand): void {
     .option('--except-shop <id>', 'all but this shop; repeatable', repeated)
     .requiredOption('--since <time>', 'created since: a date-time, or how long ago (30m, 7d)')
     .option('--until <time>', 'created before: a date-time, or how long ago; now by default')
-    .option('--filter <name=value>', 'another parameter of the search; repeatable', repeated)
+    .option(
+      '--filter <name=value>',
+      'another parameter of the search; repeatable, and lists take commas',
+      repeated,
+    )
     .option('--time-zone <name>', 'in which times are shown once more; that of the shop by default')
     .addOption(new Option('--delimiter <character>', 'between cells').choices([',', ';']))
     .option('--byte-order-mark', 'begin with the mark by which some spreadsheets know UTF-8')

@@ -65,6 +65,20 @@ test('an export is ordered, listed and saved, once to a file', async () => {
   expect((await run('save', id, ...party(), '--out', out)).errors).toContain('exists');
 });
 
+test('a filter that is a list is split at its commas, and repeating it adds', async () => {
+  const made = await Promise.all([300, 400, 500].map((amount) => makeInvoice(service, merchant, { amount })));
+  const [first, second, third] = made.map(({ id }) => id);
+  const order = (what: string, ...filters: string[]) =>
+    run('order', what, ...party(), ...whole, ...filters.flatMap((filter) => ['--filter', filter]));
+  const { output, errors } = await order('payments', `invoiceIDs=${first},${second}`, `invoiceIDs=${third}`);
+  const { rows } = await service.testDatabase.database.withClient((client) =>
+    client.query('select terms from export where export_id = $1', [output.trim()]),
+  );
+  expect(rows, errors).toMatchObject([{ terms: { filters: { invoiceIDs: [first, second, third] } } }]);
+  const twice = await order('invoices', `invoiceID=${first}`, `invoiceID=${second}`);
+  expect(twice).toMatchObject({ code: 1, errors: expect.stringContaining('invoiceID takes one value') });
+});
+
 test('an order takes columns and shops, and no card number', async () => {
   const id = await ordered('--column', 'invoiceID', '--column', 'amount', '--except-shop', 'TEST_USD');
   const out = join(temporary.folder, 'columns.csv');

@@ -71,18 +71,23 @@ export async function orderExport(what: string, options: OrderOptions): Promise<
   );
 }
 
-/** Numbers where the search takes numbers. */
+/** Numbers and lists where the search takes them. */
 function filtersOf(of: ExportedKind, given: readonly string[]): Record<string, unknown> {
   const known: Readonly<Record<string, { readonly type?: string }>> = exportSources[of].filters.properties;
-  return Object.fromEntries(
-    given.map((text) => {
-      const [, name, value] = /^(\w+)=(.*)$/s.exec(text) ?? [];
-      if (name === undefined || value === undefined)
-        throw new Error(`--filter is "${text}". Use <name>=<value>, such as paymentStatus=failed.`);
-      const isNumber = known[name]?.type === 'integer' && /^-?\d{1,15}$/.test(value);
-      return [name, isNumber ? Number(value) : value];
-    }),
-  );
+  const filters: Record<string, unknown> = {};
+  for (const text of given) {
+    const [, name, value] = /^(\w+)=(.*)$/s.exec(text) ?? [];
+    if (name === undefined || value === undefined)
+      throw new Error(`--filter is "${text}". Use <name>=<value>, such as paymentStatus=failed.`);
+    const type = Object.hasOwn(known, name) ? known[name]?.type : undefined;
+    const isNumber = type === 'integer' && /^-?\d{1,15}$/.test(value);
+    const others = Object.hasOwn(filters, name) ? filters[name] : undefined;
+    if (type !== 'array' && others !== undefined)
+      throw new Error(`--filter ${name} takes one value. Give it once.`);
+    const values = [others ?? [], value.split(',')].flat();
+    filters[name] = type === 'array' ? values : isNumber ? Number(value) : value;
+  }
+  return filters;
 }
 
 export async function listExports(options: { readonly party: string; readonly json?: true }): Promise<void> {

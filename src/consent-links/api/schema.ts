@@ -1,7 +1,7 @@
 // The shapes of consent links in the API.
 import { Type, type Static } from 'typebox';
 import { defined } from '../../defined.ts';
-import { DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
+import { DateTime, EntityID, ExternalID, SeriesID } from '../../platform/http/schemas.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
 import { ruleBody, termsBody } from '../../receipts/domain/terms-body.ts';
 import { NewTerms } from '../../recurring/api/schema.ts';
@@ -21,7 +21,7 @@ export const ConsentLinkParams = Type.Object(
   {
     externalID: Type.Optional(ExternalID),
     seriesID: {
-      ...EntityID,
+      ...SeriesID,
       description: 'From the series’ webhook events, or the `…/recurring` of a payment or customer.',
     },
     terms: NewTerms,

@@ -5,6 +5,8 @@ import { largestAmountMinor } from '../../money.ts';
 import type { CardNumbers } from './request/card-numbers.ts';
 
 export const EntityID = Type.String({ minLength: 1, maxLength: 40 });
+/** That of a saved card has 16 hexadecimal digits of a key, which may look like the number of a card. */
+export const SeriesID = { ...EntityID, 'x-cardNumbers': 'made' satisfies CardNumbers };
 export const ExternalID = Type.String({
   minLength: 1,
   maxLength: 40,

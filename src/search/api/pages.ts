@@ -11,6 +11,8 @@ type Asked = {
   readonly bound: readonly unknown[];
   readonly limit: number;
   readonly continuationToken: string | undefined;
+  /** Names of parameters that find few rows. */
+  readonly exact: readonly string[];
   /** Read before the page, so that the page has all of it. */
   readonly fresh: () => Promise<{ readonly asOf: Instant; readonly isRebuilding: boolean }>;
 };
@@ -33,7 +35,7 @@ type Shape<Row, Body> = {
 
 export async function paged<Row, Body, More extends object>(
   { pageTokens, searchTurns }: { readonly pageTokens: PageTokens; readonly searchTurns: Turns },
-  { partyId, bound, limit, continuationToken, fresh }: Asked,
+  { partyId, bound, limit, continuationToken, exact, fresh }: Asked,
   read: (after: After) => Promise<Found<Row, More> | undefined>,
   { last, body }: Shape<Row, Body>,
 ): Promise<
@@ -54,7 +56,7 @@ export async function paged<Row, Body, More extends object>(
   if (page === 'busy') return refuse('tooManyRequests', { waitSeconds: 1 });
   if (!page)
     return refuse('searchTooWide', {
-      hint: 'It took more than two seconds. Send a shorter range of time, or an exact key such as rrn.',
+      hint: `It took more than two seconds. Send a shorter range of time, or one of ${exact.join(', ')}.`,
     });
   const { found, ...counted } = page;
   const shown = found.slice(0, limit);

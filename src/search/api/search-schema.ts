@@ -292,9 +292,10 @@ export async function searched<Key extends SearchKey, Found, Body, More extends 
   const shopId = 'shopId' in shops ? shops.shopId : null;
   const bound = [operation, partyId, shopId, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))];
   const shop_ids = idList(shopIds.value);
+  const exact = keyOf(query, keys).exact.map(({ parameter }) => parameter);
   return paged(
     { pageTokens, searchTurns },
-    { partyId, bound, limit, continuationToken, fresh: () => freshness(db, partyId, now) },
+    { partyId, bound, limit, continuationToken, exact, fresh: () => freshness(db, partyId, now) },
     ({ before_at = range.value.before_at, before, isRebuilding }) =>
       read({ ...range.value, before_at, before, shop_ids, isRebuilding }),
     { last, body },

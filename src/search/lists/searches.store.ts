@@ -26,6 +26,9 @@ const inList = (column: string, name: string) =>
 /** All four have an index. Fewer are the end of the number. */
 const ofLastDigits = `(last4 = :last4 or length(:last4) < 4 and right(last4, length(:last4)) = :last4)`;
 
+/** The API shows one of a single part twice: as its code and as its message. */
+const ofFailure = `(failure = :failure or starts_with(failure, :failure || ':') or failure || ':' || failure = :failure)`;
+
 /** One shop is compared apart from several, so that its index has the order. */
 const ofPlace = `where party_id = :party_id and created_at >= :created_from
         ${same('shop_id')} ${inList('shop_id', 'shop_ids')} ${inList('status', 'statuses')}`;
@@ -75,7 +78,7 @@ export const listBindings = statement({
       ${ofPlace}
         and (created_at, customer_id, binding_id) < (:before_at, :before_customer, :before_binding)
         and status <> 'deleted' ${same('customer_id')} ${same('external_id')} ${same('first6')} ${when('last4', ofLastDigits)}
-        ${when('failure', `(failure = :failure or starts_with(failure, :failure || ':'))`)}
+        ${when('failure', ofFailure)}
       order by created_at desc, customer_id desc, binding_id desc limit :limit
     )
     select ${storedColumnList} from found join binding using (customer_id, binding_id) join customer using (customer_id)

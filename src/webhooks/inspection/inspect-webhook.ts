@@ -3,7 +3,7 @@
 import { Type, type Static } from 'typebox';
 import { parseInstant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { DateTime, EntityID } from '../../platform/http/schemas.ts';
+import { DateTime, SeriesID } from '../../platform/http/schemas.ts';
 import { eventAt, type Topic } from '../../platform/events/domain/topic.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { failureOf } from '../delivery/send-head.ts';
@@ -33,7 +33,7 @@ const limit = Type.Integer({
   description: 'A page has at most 1000 entries.',
 });
 const objectID = {
-  ...EntityID,
+  ...SeriesID,
   description: 'The invoice, customer, series, withdrawal or destination.',
 };
 
@@ -100,7 +100,7 @@ export const listWebhookQueues = endpoint({
   params: WebhookPath,
   query: Type.Object({
     limit,
-    after: Type.Optional(EntityID),
+    after: Type.Optional(SeriesID),
     state: Type.Optional(Type.Enum([...queueStates])),
   }),
   status: 200,
@@ -129,7 +129,7 @@ export const listWebhookAttempts = endpoint({
   params: WebhookPath,
   query: Type.Object({
     limit,
-    objectID: Type.Optional(EntityID),
+    objectID: Type.Optional(SeriesID),
     before: Type.Optional(DateTime),
     after: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   }),

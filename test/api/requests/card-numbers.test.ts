@@ -5,6 +5,7 @@ import { holdsCardNumber } from '../../../src/cards/domain/written-numbers.ts';
 import { setStrictIds } from '../../../src/merchants/store/parties.ts';
 import { cardNumberFinder } from '../../../src/platform/http/request/card-numbers.ts';
 import { scanDatabase } from '../../support/checks/pan-scanner.ts';
+import { consentLinksUrl, dearer } from '../../support/worlds/consent-links.ts';
 import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
 import { invoicesUrl, order } from '../../support/worlds/invoices.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
@@ -98,9 +99,11 @@ test('covers every text of every operation but those that take a card and the pa
     }
   }
   expect(missed.sort()).toEqual([
+    'createConsentLink seriesID',
     'createPaymentResource clientInfo.url',
     'createPaymentResource paymentTool.cardNumber',
     'orderFault card',
+    'resumeWebhook objectID',
     'storeBankCard cardNumber',
   ]);
   expect(covered).toBeGreaterThan(120);
@@ -266,6 +269,29 @@ describe('in an ID of the caller', () => {
       strict_ids: false,
     });
     expect((await call(path, body)).body.code).toBe('invalidPaymentToolToken');
+  });
+});
+
+describe('the ID of a series, which the service has made', () => {
+  // One of a saved card may end in the digits of a card by chance.
+  const seriesID = `0abcdefghijklmnopqrstuv.${number}`;
+  const read = (path: string) => service.call('GET', path, { token: merchant.apiKey });
+
+  test('is looked for, whatever its digits are', async () => {
+    expect(holdsCardNumber(seriesID)).toBe(true);
+    const series = await read(`/v2/analytics/series?limit=9&seriesID=${seriesID}`);
+    expect([series.status, series.body.result], series.text).toEqual([200, []]);
+    const { id } = (await call('/v2/processing/webhooks', hook)).body;
+    for (const asked of [`queues?limit=9&after=${seriesID}`, `attempts?limit=9&objectID=${seriesID}`])
+      expect(await read(`/v2/processing/webhooks/${id}/${asked}`), asked).toMatchObject({
+        status: 200,
+        body: [],
+      });
+  });
+
+  test('is named in a body, too', async () => {
+    const named = await call(consentLinksUrl, { seriesID, terms: dearer });
+    expect([named.status, named.body.message]).toEqual([404, 'Series of recurring charges not found']);
   });
 });
 

@@ -181,6 +181,38 @@ describe('each filter', () => {
     expect(await found('customers', 'payerEmail=ANNA@example.COM')).toHaveLength(1);
   });
 
+  test('of a card by fewer than four digits finds the numbers that end so', async () => {
+    const endOf = ({ paymentResource }: Listed): string => paymentResource.paymentToolDetails.lastDigits;
+    for (const digits of ['4', '42', '242', '444', '9']) {
+      const expected = all.bindings.filter((one) => endOf(one).endsWith(digits));
+      expect(instants(await found('bindings', `last4=${digits}&${range}`)), digits).toEqual(
+        instants(plain(expected)),
+      );
+    }
+    expect(all.bindings.filter((one) => endOf(one).endsWith('42')).length).toBeGreaterThan(1);
+    expect(all.bindings.some((one) => !endOf(one).endsWith('4') && !endOf(one).endsWith('2'))).toBe(true);
+    expect(await found('bindings', `last4=&${range}`)).toHaveLength(all.bindings.length);
+  });
+
+  test('of an error of one part finds it by both of its texts', async () => {
+    const failed = all.bindings.find(({ error }) => error) as Listed;
+    const { customerID, id } = failed;
+    const [{ state }] = (await query('select state from binding where binding_id = $1', [id])) as [Listed];
+    const setFailure = async (failure: readonly string[]) => {
+      const changed = JSON.stringify({ ...state, failure });
+      await query('update binding set state = $2::json where binding_id = $1', [id, changed]);
+      await query(`update search_list_position set rebuild_after = ''`);
+      await world.service.search.whenIdle();
+    };
+    await setFailure(['timeout']);
+    const { error } = await get(`${customersUrl}/${customerID}/bindings/${id}`);
+    expect(error).toMatchObject({ code: 'timeout', message: 'timeout' });
+    for (const asked of ['timeout', 'timeout:timeout'])
+      expect(await found('bindings', `bindingError=${asked}&${range}`), asked).toMatchObject([{ id }]);
+    expect(await found('bindings', `bindingError=timeout:other&${range}`)).toEqual([]);
+    await setFailure(state.failure);
+  });
+
   test('joins with the others by and', async () => {
     const [customer] = all.customers.filter(({ externalID }) => externalID === 'c-1');
     expect(await found('customers', `customerID=${customer?.['id']}&customerStatus=ready`)).toHaveLength(1);
@@ -296,6 +328,18 @@ describe('a request', () => {
     );
     const years = 'fromTime=2025-01-01T00:00:00Z&toTime=2026-12-01T00:00:00Z';
     expect(await list('series', years)).toMatchObject({ status: 400, body: { code: 'searchTooWide' } });
+  });
+
+  test('that takes more than two seconds names the exact keys of its list', async () => {
+    await world.service.testDatabase.database.withClient(async (client) => {
+      await client.query('begin; lock table search_series in access exclusive mode');
+      const hint = expect.stringMatching(/two seconds.* one of seriesID, invoiceID, customerID\.$/);
+      expect(await list('series', range)).toMatchObject({
+        status: 400,
+        body: { code: 'searchTooWide', hint },
+      });
+      await client.query('rollback');
+    });
   });
 
   test.each([

@@ -1121,6 +1121,7 @@ export const expectations: Record<string, Row> = {
   },
   searchSeries: {
     scope: 'payments:read',
+    alsoScope: 'customers:read',
     request: ({ shopId }) => get(`/v2/analytics/series?limit=9&shopID=${shopId}&${sumTimes}`),
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,

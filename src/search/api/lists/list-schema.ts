@@ -75,6 +75,7 @@ export async function listed<Q extends Query, Row, Body>(
       bound: [operation, partyId, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))],
       limit,
       continuationToken,
+      exact,
       fresh: () => listFreshness(deps.db, partyId, now),
     },
     async ({ before_at = until, before }) => {

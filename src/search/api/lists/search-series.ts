@@ -2,17 +2,17 @@
 import { Type, type Static } from 'typebox';
 import type { Instant } from '../../../clock.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
-import { DateTime, EntityID } from '../../../platform/http/schemas.ts';
+import { DateTime, EntityID, SeriesID } from '../../../platform/http/schemas.ts';
 import { seriesBody, seriesMembers } from '../../../recurring/api/schema.ts';
 import type { Series } from '../../../recurring/domain/series.ts';
 import { searchSeries as search } from '../../lists/searches.store.ts';
 import { searchPage } from '../search-schema.ts';
 import { isOwnParty } from '../shop-filter.ts';
-import { id, listed, listErrors, ListQuery, type ListDeps } from './list-schema.ts';
+import { listed, listErrors, ListQuery, type ListDeps } from './list-schema.ts';
 
 export const SeriesSearch = Type.Object({
   ...ListQuery,
-  seriesID: id,
+  seriesID: Type.Optional(SeriesID),
   invoiceID: Type.Optional({ ...EntityID, description: 'That of the root payment.' }),
   paymentID: Type.Optional({ ...EntityID, description: 'The root payment.' }),
   customerID: Type.Optional({ ...EntityID, description: 'That of the root binding.' }),
@@ -72,7 +72,7 @@ export function isChargeable({ state, endsAt, card }: Series, now: Instant): boo
 
 export const searchSeries = endpoint({
   operation: 'searchSeries',
-  access: { scope: 'payments:read' },
+  access: { scope: 'payments:read', alsoScope: 'customers:read' },
   method: 'GET',
   path: '/v2/analytics/series',
   tag: 'Recurring',
