@@ -3581,7 +3581,9 @@ select slot from generate_series(1, 3) as slot
 where slot not in (select taken.slot from export as taken where taken.party_id = $1::text and expires_at is null)
 order by slot limit 1
 ) as free
-where (select count(*) from export where party_id = $1::text) < $6::int4
+where (
+select count(*) from export where party_id = $1::text and failure is distinct from 'cancelled'
+) < $6::int4
 on conflict do nothing returning export_id;
 
 -- insert_export_piece
