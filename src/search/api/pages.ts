@@ -54,7 +54,7 @@ export async function paged<Row, Body, More extends object>(
   if (page === 'busy') return refuse('tooManyRequests', { waitSeconds: 1 });
   if (!page)
     return refuse('searchTooWide', {
-      hint: 'It took more than two seconds. Send a shorter range of time, or an exact key such as rrn.',
+      hint: 'It took more than two seconds. Send a shorter range of time, a shopID, or an exact key such as rrn.',
     });
   const { found, ...counted } = page;
   const shown = found.slice(0, limit);
