@@ -118,7 +118,11 @@ describe('a cancelled export', () => {
     for (let n = kept; n < 100; n++) {
       const id = await pending(1);
       if (n === 99) await cancel(id);
-      else await query(`update export set failure = 'tooWide', expires_at = $2 where export_id = $1`, [id, later()]);
+      else
+        await query(`update export set failure = 'tooWide', expires_at = $2 where export_id = $1`, [
+          id,
+          later(),
+        ]);
     }
     expect((await order(ofInvoices)).status).toBe(202);
     await service.jobs.whenIdle();
