@@ -32,7 +32,7 @@ const awaitPosition = statement({
 });
 
 /** Charges of a series change nothing that is listed. They are most of its events. */
-const isListed = `(aggregate = 'customer'
+export const isListed = `(aggregate = 'customer'
       or aggregate = 'series' and facts::text ~ '"(series_started|series_stopped|consent_withdrawn|consent_renewed)"')`;
 
 const readChanged = statement({
