@@ -1,12 +1,18 @@
 // Leaves out what follows the log in the background: the search reader with its sums. It is not switched off: its position says that
 // there is nothing to read.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isListed } from '../../src/search/lists/position.store.ts';
 import type { Processes } from './processes.ts';
 
 /** Ahead of everything that a measurement writes. */
 const transactionsAhead = 1_000_000_000_000;
 
-const positions = ['search_position', 'search_list_position'];
+/** Each with the events that it waits for. */
+const readBy = {
+  search_position: `aggregate in ('invoice', 'withdrawal')`,
+  search_list_position: isListed,
+};
+const positions = Object.keys(readBy);
 
 export async function stopReader(processes: Processes, database: string): Promise<void> {
   for (const position of positions)
@@ -25,13 +31,13 @@ export async function startReader(processes: Processes, database: string): Promi
 
 /** Resolves when all that is written is copied. */
 export async function searchRead(processes: Processes, database: string): Promise<void> {
-  const { length: left } = await processes.query(
-    database,
-    `select from event
-     where aggregate in ('invoice', 'withdrawal')
-       and written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from search_position)
-       and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from search_position)) limit 1`,
+  const unread = Object.entries(readBy).map(
+    ([position, isRead]) => `(select 1 from event
+     where ${isRead}
+       and written_in >= (select pg_snapshot_xmin(seen::pg_snapshot) from ${position})
+       and not pg_visible_in_snapshot(written_in, (select seen::pg_snapshot from ${position})) limit 1)`,
   );
+  const { length: left } = await processes.query(database, unread.join(' union all '));
   if (left === 0) return;
   await sleep(50);
   await searchRead(processes, database);

@@ -8,7 +8,8 @@ import { startSmallWorld, type SmallWorld } from '../../test/support/worlds/smal
 import type { Database } from '../platform/database/database.ts';
 import { statement } from '../platform/database/statement.ts';
 import { openLog } from '../platform/log.ts';
-import { beginRebuild, freshness, readChanges, rebuildPortion } from './position.store.ts';
+import { beginListRebuild } from './lists/position.store.ts';
+import { beginRebuild, freshness, oldestUnseen, readChanges, rebuildPortion } from './position.store.ts';
 import { openSearchReader } from './reader.ts';
 import { resumStart, sumNextDay, type ResumFrom } from './sums/resum.store.ts';
 
@@ -317,6 +318,34 @@ describe('a payment at the bank', () => {
     await become('capturing');
     await reader.whenIdle();
     expect(await found()).toMatchObject({ status: 'capturing' });
+    await reader.stop();
+  });
+
+  test('waits no shorter while lists are rebuilt', async () => {
+    const { database } = world.service;
+    await query(
+      `insert into customer (customer_id, party_id, shop_id, version, status, created_at, contact_info, metadata)
+       select 'M' || n, party_id, shop_id, 1, 'unready', created_at, '{}', '{}'
+       from customer as one cross join generate_series(1, 1200) as n
+       where customer_id = (select min(customer_id) from customer)`,
+    );
+    await beginListRebuild(database);
+    const turns: unknown[] = [];
+    const db = watched(database, ({ settled }) => void turns.push(settled));
+    const reader = openSearchReader({ db, log: openLog({ level: 'silent', human: false }) });
+    await reader.whenIdle();
+    expect(await query(`select from search_customer where customer_id ~ '^M'`)).toHaveLength(1_200);
+    expect(turns).toHaveLength(2);
+    await reader.stop();
+  });
+
+  test('is copied, with all that was written before, while lists cannot be', async () => {
+    const { database } = world.service;
+    for (let n = 0; n < 4; n++) await become('authorising', 2_000);
+    const db = dying(database, 'lock_search_list_position');
+    const reader = openSearchReader({ db, log: openLog({ level: 'silent', human: false }) });
+    await reader.whenIdle();
+    expect(await oldestUnseen(database)).toBeUndefined();
     await reader.stop();
   });
 });

@@ -9,9 +9,11 @@ import { readChanges } from './position.store.ts';
 const readEveryMs = 500;
 
 export function openSearchReader({ db, log }: { readonly db: Database; readonly log: Logger }) {
-  const loop = openLoop(read, (error) =>
-    logFailure(log, error, {}, 'event log could not be read for searches'),
-  );
+  const failed = (error: unknown) => logFailure(log, error, {}, 'event log could not be read for searches');
+  const searches = openLoop(read, failed);
+  // Apart: a rebuild or a failure of lists keeps no payment back, and has none copied before its outcome.
+  const lists = openLoop(readLists, failed);
+  const loops = [searches, lists];
 
   /** What the turn before saw. Undefined after one that another followed at once. */
   let settled: string | undefined;
@@ -19,23 +21,29 @@ export function openSearchReader({ db, log }: { readonly db: Database; readonly 
   async function read(): Promise<void> {
     const done = await readChanges(db, settled);
     settled = done?.more ? undefined : done?.snapshot;
-    const listed = await readListChanges(db);
-    if (done?.more || listed?.more) loop.wake();
+    if (done?.more) searches.wake();
+  }
+
+  async function readLists(): Promise<void> {
+    const done = await readListChanges(db);
+    if (done?.more) lists.wake();
   }
 
   return {
     start() {
-      loop.every(readEveryMs, loop.wakeIfStill);
-      loop.wake();
+      for (const loop of loops) {
+        loop.every(readEveryMs, loop.wakeIfStill);
+        loop.wake();
+      }
     },
     /** Resolves when all that was written before is copied, or another node copies it. */
     async whenIdle() {
       // What waits for its bank in the first turn is copied in the second.
       for (let turn = 0; turn < 2; turn++) {
-        loop.wake();
-        await loop.whenIdle();
+        for (const loop of loops) loop.wake();
+        await Promise.all(loops.map((loop) => loop.whenIdle()));
       }
     },
-    stop: () => loop.stop(),
+    stop: () => Promise.all(loops.map((loop) => loop.stop())),
   };
 }

@@ -49,8 +49,7 @@ where party_id = $2::text and export_id = $3::text and run = $4::int4 and expire
 
 -- begin_search_list_rebuild
 update search_list_position set rebuild_after = '', rebuilt = 0,
-seen = case when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
-or exists (select from webhook_feed where mismatch_since is not null) then pg_current_snapshot()::text else seen end;
+seen = pg_current_snapshot()::text;
 
 -- begin_search_rebuild
 update search_position set rebuild_after = '', resum_from = null, rebuilt = 0,
@@ -3581,7 +3580,9 @@ select slot from generate_series(1, 3) as slot
 where slot not in (select taken.slot from export as taken where taken.party_id = $1::text and expires_at is null)
 order by slot limit 1
 ) as free
-where (select count(*) from export where party_id = $1::text) < $6::int4
+where (
+select count(*) from export where party_id = $1::text and failure is distinct from 'cancelled'
+) < $6::int4
 on conflict do nothing returning export_id;
 
 -- insert_export_piece
@@ -4556,12 +4557,12 @@ select category_id, name, description from category order by category_id;
 -- read_changed_for_lists
 with found as materialized (
 select * from (
-(select aggregate, aggregate_id, written_in from event where written_in = any (array(select pg_snapshot_xip(($1::text)::pg_snapshot))) and (aggregate = 'customer'
-or aggregate = 'series' and facts::text ~ '"(series_started|series_stopped|consent_withdrawn|consent_renewed)"') order by written_in fetch first ($2::int4) rows with ties)
+(select aggregate, aggregate_id, written_in from event where written_in = any (array(select pg_snapshot_xip(($1::text)::pg_snapshot))) and written_in < ($2::text)::xid8 and (aggregate = 'customer'
+or aggregate = 'series' and facts::text ~ '"(series_started|series_stopped|consent_withdrawn|consent_renewed)"') order by written_in fetch first ($3::int4) rows with ties)
 union all
-(select aggregate, aggregate_id, written_in from event where written_in >= pg_snapshot_xmax(($1::text)::pg_snapshot) and (aggregate = 'customer'
-or aggregate = 'series' and facts::text ~ '"(series_started|series_stopped|consent_withdrawn|consent_renewed)"') order by written_in fetch first ($2::int4) rows with ties)
-) as unseen order by written_in fetch first ($2::int4) rows with ties
+(select aggregate, aggregate_id, written_in from event where written_in >= pg_snapshot_xmax(($1::text)::pg_snapshot) and written_in < ($2::text)::xid8 and (aggregate = 'customer'
+or aggregate = 'series' and facts::text ~ '"(series_started|series_stopped|consent_withdrawn|consent_renewed)"') order by written_in fetch first ($3::int4) rows with ties)
+) as unseen order by written_in fetch first ($3::int4) rows with ties
 )
 select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
 array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'customer')) as customer_ids,

@@ -68,7 +68,9 @@ const insertExport = statement({
       where slot not in (select taken.slot from export as taken where taken.party_id = :party_id and expires_at is null)
       order by slot limit 1
     ) as free
-    where (select count(*) from export where party_id = :party_id) < :most
+    where (
+      select count(*) from export where party_id = :party_id and failure is distinct from 'cancelled'
+    ) < :most
     on conflict do nothing returning export_id`,
 });
 

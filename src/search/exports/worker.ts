@@ -7,11 +7,11 @@ import { leaseMs, type LeasedJob } from '../../platform/jobs/job-table.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { LastRow } from '../page-tokens.ts';
 import { freshness } from '../position.store.ts';
-import { fileLifeMs, maxRows, type Export } from './domain/export.ts';
+import { fileLifeMs, maxRows, shopsIn, type Export, type ExportTerms } from './domain/export.ts';
 import { openExportFile, type FileKeys, type WrittenFile } from './export-file.ts';
 import { exportLines } from './export-lines.ts';
 import { deleteExport, findExport, rescheduleExport, storeExportEnd, storeRun } from './exports.store.ts';
-import type { ExportSources } from './source.ts';
+import type { ExportSource, ExportSources } from './source.ts';
 
 export type ExportJobDeps = {
   readonly db: Database;
@@ -110,15 +110,23 @@ async function writeRows(
   const { heading, linesOf } = exportLines(source, terms);
   if (!(await file.write(heading, 0))) return 'superseded';
   let rowCount = 0n;
-  for (let after: LastRow | undefined; ;) {
-    if (isStopping()) return 'stopped';
-    const page = await source.page(tx, { partyId, terms, limit: pageRows }, after).catch(tooWideIfCanceled);
-    rowCount += BigInt(page.rows.length);
-    if (rowCount > maxRows) return 'tooManyRows';
-    if (!(await file.write(linesOf(page.rows), page.rows.length))) return 'superseded';
-    if (page.rows.length < pageRows) return 'whole';
-    after = page.last;
-  }
+  for (const part of partsOf(source, terms))
+    for (let after: LastRow | undefined, isLast = false; !isLast;) {
+      if (isStopping()) return 'stopped';
+      const asked = { partyId, terms: part, limit: pageRows };
+      const page = await source.page(tx, asked, after).catch(tooWideIfCanceled);
+      rowCount += BigInt(page.rows.length);
+      if (rowCount > maxRows) return 'tooManyRows';
+      if (!(await file.write(linesOf(page.rows), page.rows.length))) return 'superseded';
+      isLast = page.rows.length < pageRows;
+      after = page.last;
+    }
+  return 'whole';
+}
+
+/** Shop by shop: every page of several would read a page of each, and look once more through those that have hardly any. */
+function partsOf({ isOfShop }: ExportSource, terms: ExportTerms): readonly ExportTerms[] {
+  return isOfShop ? shopsIn(terms).map((shopId) => ({ ...terms, shopIds: [shopId] })) : [terms];
 }
 
 function tooWideIfCanceled(error: unknown): never {

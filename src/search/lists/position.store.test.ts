@@ -74,6 +74,44 @@ test('a rebuild works in portions, and loses nothing that is made meanwhile', as
   expect(n).toBe(1_200);
 });
 
+test('a rebuild leaves to itself what was written before it began, however old the position', async () => {
+  const { database } = world.service;
+  const seen = async () => (await query('select seen from search_list_position'))[0]?.['seen'];
+  const unread = dying(database, 'read_changed_for_lists');
+  // As a migration begins it, before nodes without lists have written for long.
+  await query(`update search_list_position set seen = '3:3:', rebuild_after = '', rebuilt = 0`);
+  await readListChanges(unread);
+  expect(await seen()).not.toBe('3:3:');
+  await query(`update search_list_position set seen = '3:3:'`);
+  await beginListRebuild(database);
+  expect(await seen()).not.toBe('3:3:');
+  while ((await rebuildListPortion(database)).isRebuilding);
+  expect(await readListChanges(database)).toEqual({ more: false });
+});
+
+test('a long log is read in parts, whatever few events of it are listed', async () => {
+  const { database } = world.service;
+  await world.service.search.whenIdle();
+  const made: string[] = [];
+  for (let n = 0; n < 3; n++) {
+    made.push((await world.createCustomer()).id);
+    for (let other = 0; other < 5; other++)
+      await query(
+        `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+         values ($1, $2, 'invoice', 'P', now(), '[]')`,
+        [`LONG${n}`, other + 1],
+      );
+  }
+  const found: number[] = [];
+  for (let isMore = true; isMore && found.length < 100;) {
+    isMore = (await readListChanges(database, 4n))?.more === true;
+    found.push((await Promise.all(made.map(listed))).flat().length);
+  }
+  expect(found.length).toBeGreaterThan(3);
+  expect(found[0]).toBeLessThan(3);
+  expect(found.at(-1)).toBe(3);
+});
+
 test('until an event is read, asOf is its time', async () => {
   const { clock, database } = world.service;
   await world.service.search.whenIdle();

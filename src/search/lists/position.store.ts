@@ -4,7 +4,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import { unseenEvents } from '../../platform/events/unseen.ts';
-import { snapshotBefore, transactionsBetween } from '../../webhooks/domain/snapshot.ts';
+import { endOf, snapshotBefore, transactionsBetween } from '../../webhooks/domain/snapshot.ts';
 import { copyToLists } from './copies.store.ts';
 
 const position = { seen: 'text', rebuild_after: 'text?', rebuilt: 'int8', is_mismatch: 'bool' } as const;
@@ -32,12 +32,12 @@ const awaitPosition = statement({
 });
 
 /** Charges of a series change nothing that is listed. They are most of its events. */
-const isListed = `(aggregate = 'customer'
+export const isListed = `(aggregate = 'customer'
       or aggregate = 'series' and facts::text ~ '"(series_started|series_stopped|consent_withdrawn|consent_renewed)"')`;
 
 const readChanged = statement({
   name: 'read_changed_for_lists',
-  parameters: { seen: 'text', limit: 'int4' },
+  parameters: { seen: 'text', until: 'text', limit: 'int4' },
   row: {
     snapshot: 'text',
     found: 'int8',
@@ -46,7 +46,10 @@ const readChanged = statement({
     series_ids: stored('json?', list(text)),
   },
   text: `
-    with found as materialized (${unseenEvents({ columns: 'aggregate, aggregate_id', where: isListed })}
+    with found as materialized (${unseenEvents({
+      columns: 'aggregate, aggregate_id',
+      where: `written_in < (:until)::xid8 and ${isListed}`,
+    })}
     )
     select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
       array_to_json(array_agg(distinct aggregate_id) filter (where aggregate = 'customer')) as customer_ids,
@@ -81,13 +84,13 @@ const moveRebuild = statement({
   text: `update search_list_position set rebuild_after = :rebuild_after, rebuilt = rebuilt + :copied returning rebuilt`,
 });
 
-/** Where the cluster is another one, what it has written until now is left to the rebuild. */
+/** What was written until now is left to the rebuild, also where the cluster is another one. */
 const beginAgain = statement({
   name: 'begin_search_list_rebuild',
   parameters: {},
   row: {},
   text: `update search_list_position set rebuild_after = '', rebuilt = 0,
-           seen = case when ${isFromAnotherCluster} then pg_current_snapshot()::text else seen end`,
+           seen = pg_current_snapshot()::text`,
 });
 
 /** No join with the position: a plan of one read the whole log, in the order of its transactions. */
@@ -119,12 +122,17 @@ const readOldest = statement({
 });
 
 const objectsAtOnce = 500;
+/** Few of their events may be listed, and a statement has ten seconds to look through them. */
+const mostTransactions = 500_000n;
 /** Without changes the position is written only after this many transactions. */
 const maxTransactionsUnseen = 20n;
 
 /** Undefined when another node reads. `more`: call it again at once. */
-export async function readListChanges(db: Database): Promise<{ more: boolean } | undefined> {
-  const changes = await copyChanges(db);
+export async function readListChanges(
+  db: Database,
+  transactionsAtOnce = mostTransactions,
+): Promise<{ more: boolean } | undefined> {
+  const changes = await copyChanges(db, transactionsAtOnce);
   if (!changes?.isRebuilding) return changes && { more: changes.more };
   // In a transaction of its own: one that takes too long takes back no copy.
   const portion = await db.transaction(async (tx) => {
@@ -139,16 +147,31 @@ async function takeTurn(tx: Database): Promise<Values<typeof position> | undefin
   return at?.is_mismatch ? undefined : at;
 }
 
-function copyChanges(db: Database): Promise<{ more: boolean; isRebuilding: boolean } | undefined> {
+function copyChanges(
+  db: Database,
+  transactionsAtOnce: bigint,
+): Promise<{ more: boolean; isRebuilding: boolean } | undefined> {
   return db.transaction(async (tx) => {
     const at = await takeTurn(tx);
     if (!at) return undefined;
-    const [changed] = await tx.run(readChanged, { seen: at.seen, limit: objectsAtOnce });
+    if (at.rebuild_after === '') {
+      // Nodes without lists may have written for long since a migration began the rebuild.
+      await tx.run(beginAgain, {});
+      return { more: false, isRebuilding: true };
+    }
+    const until = endOf(at.seen) + transactionsAtOnce;
+    const [changed] = await tx.run(readChanged, {
+      seen: at.seen,
+      until: String(until),
+      limit: objectsAtOnce,
+    });
     if (!changed) throw new Error('the query for what changed returned no row');
     await copyToLists(tx, { customerIds: changed.customer_ids ?? [], seriesIds: changed.series_ids ?? [] });
-    const more = Number(changed.found) >= objectsAtOnce && changed.found_until !== null;
-    const seen = more ? snapshotBefore(changed.snapshot, BigInt(changed.found_until) + 1n) : changed.snapshot;
-    if (changed.found > 0n || transactionsBetween(at.seen, seen) > maxTransactionsUnseen)
+    const { snapshot, found, found_until: foundUntil } = changed;
+    const unread = Number(found) >= objectsAtOnce && foundUntil !== null ? BigInt(foundUntil) + 1n : until;
+    const more = unread < endOf(snapshot);
+    const seen = snapshotBefore(snapshot, unread);
+    if (more || found > 0n || transactionsBetween(at.seen, seen) > maxTransactionsUnseen)
       await tx.run(moveSeen, { seen });
     return { more, isRebuilding: at.rebuild_after !== null };
   });

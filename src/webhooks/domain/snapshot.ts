@@ -18,6 +18,11 @@ export function snapshotWithout(snapshot: string, transactions: readonly bigint[
   return `${earliest < xmin ? earliest : xmin}:${xmax}:${unfinished.join(',')}`;
 }
 
+/** The first transaction that had not begun. */
+export function endOf(snapshot: string): bigint {
+  return parsed(snapshot).xmax;
+}
+
 export function shows(snapshot: string, transaction: bigint): boolean {
   const { xmin, xmax, running } = parsed(snapshot);
   return transaction < xmin || (transaction < xmax && !running.includes(transaction));

@@ -1,7 +1,7 @@
 // An export has the columns that were chosen, can be cancelled until it is ready, and leaves lines about who ordered and fetched it.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runningFrom } from '../../../src/clock.ts';
+import { laterBy, runningFrom } from '../../../src/clock.ts';
 import { exportSources } from '../../../src/app/sources/export-sources.ts';
 import { columnNames } from '../../../src/search/exports/export-lines.ts';
 import { runExportJob, type ExportJobDeps } from '../../../src/search/exports/worker.ts';
@@ -30,6 +30,7 @@ const cancel = (id: string, by = merchant.apiKey) =>
   service.call('POST', `${exportsUrl}/${id}/cancel`, { token: by });
 const query = async (text: string, values?: unknown[]) =>
   (await service.testDatabase.database.withClient((client) => client.query(text, values))).rows as any[];
+const later = () => laterBy(service.clock.now(), 7 * 86_400_000);
 /** One that no job takes. */
 async function pending(slot: number): Promise<string> {
   await service.jobs.whenIdle();
@@ -107,6 +108,26 @@ describe('a cancelled export', () => {
     expect((await read(id)).body).toEqual(body);
     for (const other of ids.slice(1)) expect((await cancel(other)).body.status).toBe('cancelled');
     expect(Date.parse(body.expiresAt) - Date.parse(body.createdAt)).toBeGreaterThanOrEqual(7 * 86_400_000);
+  });
+
+  test('is none of the hundred that a party keeps', async () => {
+    const [{ kept }] = await query(
+      `select count(*)::int as kept from export where party_id = $1 and failure is distinct from 'cancelled'`,
+      [merchant.partyId],
+    );
+    for (let n = kept; n < 100; n++) {
+      const id = await pending(1);
+      if (n === 99) await cancel(id);
+      else
+        await query(`update export set failure = 'tooWide', expires_at = $2 where export_id = $1`, [
+          id,
+          later(),
+        ]);
+    }
+    expect((await order(ofInvoices)).status).toBe(202);
+    await service.jobs.whenIdle();
+    expect((await order(ofInvoices)).body.code).toBe('tooManyExports');
+    await query(`delete from export where failure = 'tooWide'`);
   });
 
   test('is not written on by the run that was at it', async () => {
