@@ -43,6 +43,8 @@ export type PaymentRow = Due & {
   readonly is_stepped_up: boolean;
   /** The bank has approved the charge before the step-up as well. */
   readonly is_first_late: boolean;
+  /** Without a step-up: the bank has reported that it approved what it had declined. */
+  readonly is_late: boolean;
   readonly is_first_undone: boolean;
   /** The charges undone that did not decide it, with what was refunded of each; a hold was released. */
   readonly undone: readonly (readonly [operation: string, minor: number | null])[];
@@ -313,6 +315,7 @@ const sources: Record<keyof Books, Source> = {
         exists (${factsOf('payment_reversal_refused')}) as is_refused,
         exists (${factsOf('payment_stepped_up')}) as is_stepped_up,
         exists (${factsOf('payment_undo_started')}) as is_first_late,
+        exists (${factsOf('payment_approved_late')}) as is_late,
         exists (${factsOf('payment_undone')}) as is_first_undone,
         coalesce((select json_agg(json_build_array(fact ->> 'operation', (fact -> 'amount' ->> 'minor')::float8))
           from (${factsOf('payment_undone')}) as done), '[]') as undone,

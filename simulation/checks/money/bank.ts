@@ -78,7 +78,7 @@ function ofPayment(
     case 'reversing':
       return [[], [charged], ...released];
     case 'failed':
-      return [[], ...released, ...over];
+      return approvedLate(payment, charged, isSettled) ?? [[], ...released, ...over];
     case 'held':
       return [[charged]];
     case 'capturing':
@@ -162,6 +162,24 @@ function withFirst(
   const half = lines.map((one) => [...one, first]);
   if (is_first_late) return [...half, ...wholly];
   return isSettled ? lines : [...lines, ...half];
+}
+
+/** The bank may have approved what it declined, as of a charge before a step-up. Undefined: it has not, and is not about to. */
+function approvedLate(
+  { is_late: isLate, is_stepped_up: isSteppedUp, is_instant: isInstant, amount_minor: amount }: PaymentRow,
+  charged: Line,
+  isSettled: boolean,
+): Line[][] | undefined {
+  if (isSteppedUp || amount % 100_000 !== 99_945 || (isSettled && !isLate)) return undefined;
+  const operationId = charged.operationId.replace(/a$/, 'l');
+  const undone: Line = {
+    ...charged,
+    operationId,
+    kind: isInstant ? 'refund' : 'reverse',
+    sign: isInstant ? -1 : 0,
+  };
+  if (isLate) return isSettled ? [[charged, undone]] : [[charged], [charged, undone]];
+  return [[], [charged]];
 }
 
 /** The simulated bank ends holds of these amounts. Until Mandate has read its report, only the bank knows. */

@@ -9,6 +9,7 @@ const followsFrom: Readonly<Record<string, readonly string[]>> = {
   a: ['payment_started'],
   s: ['payment_stepped_up'],
   f: ['payment_undo_started'],
+  l: ['payment_approved_late'],
   c: ['payment_capture_started'],
   r: ['payment_reversal_started', 'payment_cancel_started'],
   u: ['payment_reversal_refused'],
