@@ -85,7 +85,7 @@ const dayMs = 24 * 3_600_000;
 const payerPaysMs = 3_600_000;
 /** The end of the other charge wakes the subscription. If that is lost, it looks after this time. */
 const otherChargedMs = 3_600_000;
-/** Then it is sent beside a charge whose outcome stays unknown, before the period is missed. */
+/** Then it is sent as well as a charge whose outcome stays unknown, before the period is missed. */
 const waitsForOthersMs = dayMs;
 
 /** The longest that a slot is taken for a charge: a slow bank must not hold up the subscriptions of another. */
