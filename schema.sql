@@ -758,8 +758,10 @@ as $$
 begin
   update subscription set wake_at = new.changed_at
   where subscription_id in (
-      select subscription_id from subscription where subscription_id = any (old.awaited_by) for no key update skip locked
-    ) and phase <> 'ended' and wake_at > new.changed_at;
+      select subscription_id from subscription
+      where subscription_id = any (old.awaited_by) and phase <> 'ended' and wake_at > new.changed_at
+      for no key update skip locked
+    );
   new.awaited_by := null;
   return new;
 end $$;

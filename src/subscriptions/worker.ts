@@ -85,6 +85,8 @@ const dayMs = 24 * 3_600_000;
 const payerPaysMs = 3_600_000;
 /** The end of the other charge wakes the subscription. If that is lost, it looks after this time. */
 const otherChargedMs = 3_600_000;
+/** Then it is sent as well as a charge whose outcome stays unknown, before the period is missed. */
+const waitsForOthersMs = dayMs;
 
 /** The longest that a slot is taken for a charge: a slow bank must not hold up the subscriptions of another. */
 const slotForChargeMs = 5_000;
@@ -465,7 +467,8 @@ async function doNext(
     (fact) => fact.type === 'charge_started' || fact.type === 'change_charge_started',
   );
   if (!charge) return accept(begun);
-  const payment = await begin(charge, subscription, now, { ...deps, db: tx });
+  const waits = charge.type === 'charge_started' && waitsForOthers(begun.subscription, charge, next, now);
+  const payment = await begin(charge, subscription, { now, waits }, { ...deps, db: tx });
   if (payment === 'versionConflict') return payment;
   if (payment.ok) {
     if (payment.value.id !== charge.paymentId.split('.')[1])
@@ -475,7 +478,7 @@ async function doNext(
   }
   const { rule } = payment.refusal.details ?? {};
   // Nothing has happened to the subscription: it is due as before.
-  if (charge.type === 'charge_started' && rule === 'attemptPending') return refuse('recurrentRetryTooEarly');
+  if (waits && rule === 'attemptPending') return refuse('recurrentRetryTooEarly');
   // The consent was revoked after the last look.
   const isRevoked = payment.refusal.code === 'recurrentConsentRevoked';
   const consent = isRevoked ? await findChargedSeries(tx, subscription, deps.consents) : undefined;
@@ -489,13 +492,24 @@ async function doNext(
   return write(tx, begun, ended, now, deps);
 }
 
+/** Until a day after the period, or the try, was due. */
+function waitsForOthers(
+  subscription: Subscription,
+  { number }: { readonly number: number },
+  next: Action,
+  now: Instant,
+): boolean {
+  const { dueAt = next.at } = openPeriod(subscription, number) ?? {};
+  return now < laterBy(latest(next.at, dueAt), waitsForOthersMs);
+}
+
 type Begun = SubscriptionFact & { type: 'charge_started' | 'change_charge_started' };
 
 /** The payment of the charge. Of a change, the payer has agreed to what a whole period costs, and not only to its rest. */
 async function begin(
   charge: Begun,
   subscription: Subscription,
-  now: Instant,
+  { now, waits }: { readonly now: Instant; readonly waits: boolean },
   deps: Omit<JobDeps, 'transact'>,
 ) {
   const payer = payerOf(subscription);
@@ -506,7 +520,8 @@ async function begin(
   if (charge.type === 'charge_started') {
     const sequence = schedule && instalmentOf(schedule, charge.number);
     const retry = retryOf(subscription, charge.number, now);
-    return chargeInvoice({ ...asked, waitsForOthers: true, ...defined({ sequence, retry }) }, now, deps);
+    const ofPeriod = { sequence, retry, waitsForOthers: waits || undefined };
+    return chargeInvoice({ ...asked, ...defined(ofPeriod) }, now, deps);
   }
   const series = (await findChargedSeries(deps.db, subscription, deps.consents))?.series;
   if (!change) throw new Error(`Subscription ${terms.id} charges a change that it does not have.`);

@@ -27,6 +27,7 @@ const attempt = (invoice: string) =>
 function found(
   log: readonly [invoice: string, type: 'started' | 'succeeded'][],
   ofPeriods: readonly string[],
+  dueAt = minute(0),
 ) {
   const facts = log.map(([invoiceId, type]) => ({
     type: `recurring_charge_${type}`,
@@ -34,8 +35,13 @@ function found(
     paymentId: '1',
     at: minute(0),
   }));
-  const charges = ofPeriods.map((invoice) => ({ type: 'charge_started', paymentId: `${invoice}.1` }));
-  const events = [{ aggregate: 'subscription', facts: charges }];
+  const charges = ofPeriods.map((invoice) => ({
+    type: 'charge_started',
+    number: 1,
+    paymentId: `${invoice}.1`,
+  }));
+  const created = { type: 'period_created', period: { number: 1, dueAt } };
+  const events = [{ aggregate: 'subscription', aggregate_id: 'A', facts: [created, ...charges] }];
   const books = { attempts: [attempt('I'), attempt('J')], events };
   const seen = { books, histories: new Map([['S', { facts }]]) };
   return retries.find(seen as unknown as Seen);
@@ -53,11 +59,13 @@ test.each([
   ['of a period', meeting, ['J'], ['it charges a period while payment I.1 is in progress']],
   ['of a period, after the other', oneByOne, ['I', 'J'], []],
   ['of a period before one that the merchant makes', meeting, ['I'], []],
-])('a charge meets no other of its series: %s', (_, log, ofPeriods, expected) => {
+  ['of a period, more than a day late', meeting, ['J'], [], minute(-24 * 60)],
+] as const)('a charge meets no other of its series: %s', (_, log, ofPeriods, expected, dueAt?: string) => {
   expect(
     found(
       log.map(([invoice, type]) => [invoice, type]),
       ofPeriods,
+      dueAt,
     ).map(([, problem]) => problem),
   ).toEqual(expected);
 });

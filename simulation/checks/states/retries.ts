@@ -59,10 +59,21 @@ function attemptOf(row: AttemptRow, { histories }: Seen): Attempt {
   };
 }
 
-/** What subscriptions charge for their periods. */
-function chargesOfPeriods({ books }: Seen): ReadonlySet<unknown> {
-  const facts = books.events.flatMap((event) => (event.aggregate === 'subscription' ? event.facts : []));
-  return new Set(facts.flatMap((fact) => (fact.type === 'charge_started' ? [fact['paymentId']] : [])));
+/** What subscriptions charge for their periods, with the time until which such a charge waits for others. */
+function chargesOfPeriods({ books }: Seen): ReadonlyMap<unknown, number> {
+  const waitsUntil = new Map<string, number>();
+  const charges = new Map<unknown, number>();
+  for (const { aggregate, aggregate_id: id, facts } of books.events) {
+    if (aggregate !== 'subscription') continue;
+    for (const fact of facts) {
+      const { number, dueAt } = (fact['period'] ?? {}) as { number?: number; dueAt?: string };
+      if (fact.type === 'period_created')
+        waitsUntil.set(`${id} ${number}`, Date.parse(String(dueAt)) + dayMs);
+      if (fact.type === 'charge_started')
+        charges.set(fact['paymentId'], waitsUntil.get(`${id} ${String(fact['number'])}`) ?? -Infinity);
+    }
+  }
+  return charges;
 }
 
 function episodes(seen: Seen): Problem[] {
@@ -72,8 +83,9 @@ function episodes(seen: Seen): Problem[] {
     const ends = endsIn(seen.histories.get(rows[0]?.series_id ?? '')?.facts ?? []);
     return all.flatMap((one, place) => {
       const before = all.slice(0, place);
-      const isOfPeriod = ofPeriods.has(one.about.slice('payment '.length));
-      return [...(isOfPeriod ? meetings(one, before) : []), ...breachesOf(one, before, ends)];
+      const waitsUntil = ofPeriods.get(one.about.slice('payment '.length));
+      const waits = waitsUntil !== undefined && one.at < waitsUntil - clocksDifferMs;
+      return [...(waits ? meetings(one, before) : []), ...breachesOf(one, before, ends)];
     });
   });
 }

@@ -3,11 +3,12 @@ import { Type, type Static } from 'typebox';
 import { declineClasses } from '../../acquiring/domain/decline-class.ts';
 import { CartSchema } from '../../invoices/api/schema.ts';
 import type { Database } from '../../platform/database/database.ts';
+import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { readVisible } from '../../platform/events/read-log.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount, DateTime, EntityID, EventPage } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
-import type { Subscription } from '../domain/subscription.ts';
+import { evolve, type Subscription, type SubscriptionFact } from '../domain/subscription.ts';
 import { readSubscriptionLog } from '../store/subscription-log.ts';
 import { changesBy, subscriptionChangeTypes } from '../webhook-events.ts';
 import { LocalDate, PeriodSchema, SubscriptionPath, SubscriptionSchema, UpcomingSchema } from './schema.ts';
@@ -77,20 +78,35 @@ export const listSubscriptionEvents = endpoint({
   handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, id: params.subscriptionID };
     const { eventID: seen = 0, limit } = query;
-    let subscription: Subscription | undefined;
-    // The state follows from the whole log.
-    const events = await readVisible(
-      (page) => readSubscriptionLog(db, name, page),
-      { limit, from: 'start' },
-      ({ sequence: id, createdAt, facts }) => {
-        const { after, changes } = changesBy(subscription, facts, createdAt);
-        subscription = after;
-        const bodies = changes.map(
-          ({ changeType, members }) => ({ changeType, ...members }) as SubscriptionChange,
-        );
-        return { id, createdAt, changes: id > seen ? bodies : [] };
-      },
-    );
+    const events = await eventsAfter((page) => readSubscriptionLog(db, name, page), { seen, limit });
     return events ? accept(events) : refuse('subscriptionNotFound');
   },
 });
+
+type Read = (page: { after: number; limit: number }) => Promise<LoggedEvent<SubscriptionFact>[] | undefined>;
+
+/** The state follows from the whole log. What the page does not show is not built, and without news the log is not read. */
+export async function eventsAfter(
+  read: Read,
+  { seen, limit }: { readonly seen: number; readonly limit: number },
+  report = changesBy,
+): Promise<Static<typeof SubscriptionEvent>[] | undefined> {
+  if (seen > 0) {
+    const news = await read({ after: seen, limit: 1 });
+    if (!news || news.length === 0) return news && [];
+  }
+  let subscription: Subscription | undefined;
+  let shown = 0;
+  return readVisible(read, { limit, from: 'start' }, ({ sequence: id, createdAt, facts }) => {
+    const changes: SubscriptionChange[] = [];
+    if (id <= seen) for (const fact of facts) subscription = evolve(subscription, fact, createdAt);
+    else if (shown < limit) {
+      const reported = report(subscription, facts, createdAt);
+      subscription = reported.after;
+      for (const { changeType, members } of reported.changes)
+        changes.push({ changeType, ...members } as SubscriptionChange);
+      shown += Math.min(changes.length, 1);
+    }
+    return { id, createdAt, changes };
+  });
+}

@@ -7,6 +7,7 @@ import type { Merchant } from '../../../support/service/test-service.ts';
 import { order } from '../../../support/worlds/invoices.ts';
 import { waylay, type FaultyBank } from '../../../support/bank/faulty-bank.ts';
 import {
+  subscriptionsUrl,
   subscriptionWorld,
   type SubscriptionWorld,
 } from '../../../support/subscriptions/subscription-world.ts';
@@ -14,7 +15,6 @@ import { startCustomerWorld, type CustomerWorld } from '../../../support/worlds/
 import { connectionBreaks } from '../../../support/worlds/recurring.ts';
 
 const minute = 60_000;
-const month = 32 * 24 * 60 * minute;
 
 let world: CustomerWorld;
 let subscriptions: SubscriptionWorld;
@@ -43,6 +43,15 @@ async function subscribed(count: number) {
   return { by, customerId, ids, outcomes };
 }
 
+/** The next period of all. */
+async function fallDue(by: Merchant, ids: readonly string[]): Promise<void> {
+  const times = ids.map(async (id) => {
+    const { body } = await subscriptions.call(by, 'GET', `${subscriptionsUrl}/${id}/upcoming?count=1`);
+    return Date.parse(body[0].dueAt);
+  });
+  world.service.clock.set(Math.max(...(await Promise.all(times))) + minute);
+}
+
 async function rows(text: string, values: readonly unknown[]): Promise<any[]> {
   const { database } = world.service.testDatabase;
   return (await database.withClient((client) => client.query(text, [...values]))).rows;
@@ -69,7 +78,7 @@ async function countedAsWaiting(): Promise<number> {
 
 test('two that fall due in the same second are charged one after the other', async () => {
   const { by, ids, outcomes } = await subscribed(2);
-  world.service.clock.advance(month);
+  await fallDue(by, ids);
   await subscriptions.settle();
   for (const id of ids) expect(await outcomes(id)).toEqual(['paid', 'paid']);
   expect(await chargesInOrder(by)).toEqual(oneByOne(4));
@@ -80,7 +89,7 @@ test('another node sends no second message meanwhile, and the end of the first w
   const [one = '', other = ''] = ids;
   const { clock, jobs } = world.service;
   const second = await startNode(world.service);
-  clock.advance(month);
+  await fallDue(by, ids);
   const dueAt = (at: string) =>
     rows('update subscription set wake_at = $2 where subscription_id = $1', [other, at]);
   await dueAt(laterBy(clock.now(), minute));
@@ -110,9 +119,9 @@ test('another node sends no second message meanwhile, and the end of the first w
 });
 
 test('one waits for what the merchant charges, and looks after an hour if no end is heard', async () => {
-  const { by, customerId, outcomes } = await subscribed(1);
+  const { by, customerId, ids, outcomes } = await subscribed(1);
   const { clock } = world.service;
-  clock.advance(month);
+  await fallDue(by, ids);
   const payment = { payer: { payerType: 'CustomerPayer', customerID: customerId } };
   const charge = async (amount: number) => {
     const invoice = { ...order, amount, externalID: `charge of ${amount}` };
@@ -135,4 +144,50 @@ test('one waits for what the merchant charges, and looks after an hour if no end
   clock.advance(31 * minute);
   await subscriptions.settle();
   expect(await outcomes()).toEqual(['paid', 'paid']);
+});
+
+test('a charge whose outcome stays unknown holds up a period for a day', async () => {
+  const { by, customerId, ids, outcomes } = await subscribed(1);
+  const { clock } = world.service;
+  await fallDue(by, ids);
+  bank.always('inquire', 'message lost');
+  const invoice = { ...order, amount: connectionBreaks, externalID: 'unknown' };
+  const payment = { payer: { payerType: 'CustomerPayer', customerID: customerId } };
+  await subscriptions.call(by, 'POST', '/v2/processing/charges', { invoice, payment });
+  await subscriptions.settle();
+  // Its job is stuck.
+  await rows('update payment set wake_at = null, stuck_at = $2 where party_id = $1 and wake_at is not null', [
+    by.partyId,
+    clock.now(),
+  ]);
+  const hour = 60 * minute;
+  clock.advance(23 * hour);
+  await subscriptions.settle();
+  expect(await outcomes()).toEqual(['paid']);
+  clock.advance(2 * hour);
+  await subscriptions.settle();
+  expect(await outcomes()).toEqual(['paid', 'paid']);
+  bank.always('inquire', undefined);
+});
+
+test('the end of a charge locks no row that it does not wake', async () => {
+  const { by, ids } = await subscribed(3);
+  const [ended = '', due = '', waiting = ''] = ids;
+  const { clock, testDatabase } = world.service;
+  const now = clock.now();
+  const wakeAt = 'update subscription set wake_at = $2 where subscription_id = $1';
+  await rows("update subscription set phase = 'ended' where subscription_id = $1", [ended]);
+  await rows(wakeAt, [ended, laterBy(now, minute)]);
+  await rows(wakeAt, [due, laterBy(now, -minute)]);
+  await rows(wakeAt, [waiting, laterBy(now, minute)]);
+  const free = 'select subscription_id as id from subscription where party_id = $1 for update skip locked';
+  await testDatabase.database.withClient(async (client) => {
+    await client.query('begin');
+    await client.query('update series set awaited_by = $2 where party_id = $1', [by.partyId, ids]);
+    const change = 'update series set version = version + 1, changed_at = $2 where party_id = $1';
+    await client.query(change, [by.partyId, now]);
+    const others = await rows(free, [by.partyId]);
+    expect(others.map(({ id }) => id).toSorted()).toEqual([ended, due].toSorted());
+    await client.query('rollback');
+  });
 });

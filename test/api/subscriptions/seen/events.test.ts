@@ -1,7 +1,11 @@
 // What who polls the events of a subscription gets.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listSubscriptionEvents } from '../../../../src/subscriptions/api/list-subscription-events.ts';
-import { subscriptionsTopic } from '../../../../src/subscriptions/webhook-events.ts';
+import {
+  eventsAfter,
+  listSubscriptionEvents,
+} from '../../../../src/subscriptions/api/list-subscription-events.ts';
+import { subscriptionFact } from '../../../../src/subscriptions/store/codec.ts';
+import { changesBy, subscriptionsTopic } from '../../../../src/subscriptions/webhook-events.ts';
 import { subscriptionsUrl, subscriptionWorld } from '../../../support/subscriptions/subscription-world.ts';
 import type { Merchant } from '../../../support/service/test-service.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../../support/worlds/customer-world.ts';
@@ -82,6 +86,30 @@ test('another merchant, and who names no subscription, find none', async () => {
   const other = await world.createMerchant();
   expect(await poll('?limit=1', id, other)).toMatchObject({ status: 404 });
   expect(await poll('?limit=1', 'unknown')).toMatchObject({ status: 404 });
+});
+
+test('a page builds what it shows, and reads one event if nothing is new', async () => {
+  const log = exampleLogs.SubscriptionsTopic![0]!.map((event) => ({
+    ...event,
+    facts: subscriptionFact.known(event.facts),
+  }));
+  const last = log.at(-1)!.sequence;
+  const work = async (seen: number, limit: number) => {
+    let [read, built] = [0, 0];
+    const reads = async (page: { after: number; limit: number }) => {
+      const events = log.filter(({ sequence }) => sequence > page.after).slice(0, page.limit);
+      read += events.length;
+      return events;
+    };
+    const page = await eventsAfter(reads, { seen, limit }, (...event) => {
+      built += 1;
+      return changesBy(...event);
+    });
+    return { shown: page?.length, read, built };
+  };
+  expect(await work(last, 1)).toEqual({ shown: 0, read: 0, built: 0 });
+  expect(await work(0, 1)).toEqual({ shown: 1, read: log.length, built: 1 });
+  expect(await work(last - 1, 1000)).toEqual({ shown: 1, read: log.length + 1, built: 1 });
 });
 
 test('no member of a webhook event is missing, whatever has happened', () => {
