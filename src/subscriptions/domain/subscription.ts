@@ -745,7 +745,8 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'change_charge_failed':
       return afterChangeCharge(before, fact, now);
     case 'change_payment_taken_back':
-      return withMoney(before, fact.ofPeriod, -fact.amountMinor);
+      // Nothing pays a change again, so no later payment gives back what its loss has taken.
+      return withAllTaken(withMoney(before, fact.ofPeriod, -fact.amountMinor), before.taken ?? []);
     case 'change_started':
     case 'change_dropped':
     case 'items_changed':
@@ -1083,8 +1084,8 @@ function withMoneyKept(before: Subscription): Subscription {
   const { outcome, amountMinor } = latest;
   const mayHaveGiven = outcome !== 'skipped' && (paidMinor > 0n || creditMinor > 0n);
   const isKept = outcome === 'paid' ? paidMinor !== amountMinor : mayHaveGiven;
-  if (!isKept && taken.every((one) => one.number !== latest.number)) return before;
   const { number } = latest;
+  if (!isKept && taken.every((one) => one.number !== number)) return before;
   return {
     ...before,
     cutShort: [...cutShort, { number, paidMinor: larger(paidMinor, 0n) }].slice(-maxMissed),
