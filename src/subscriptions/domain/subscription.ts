@@ -1085,7 +1085,7 @@ function withMoneyKept(before: Subscription): Subscription {
   const mayHaveGiven = outcome !== 'skipped' && (paidMinor > 0n || creditMinor > 0n);
   const isKept = outcome === 'paid' ? paidMinor !== amountMinor : mayHaveGiven;
   const { number } = latest;
-  if (!isKept && taken.every((one) => one.number !== number)) return before;
+  if (!isKept && taken.every((one) => one.number !== number && one.ofPeriod !== number)) return before;
   return {
     ...before,
     cutShort: [...cutShort, { number, paidMinor: larger(paidMinor, 0n) }].slice(-maxMissed),

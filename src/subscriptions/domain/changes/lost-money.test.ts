@@ -118,6 +118,18 @@ describe('a period that is charged again after a loss', () => {
     expect(moneyOf(life)).toEqual([0n, 9_643n]);
     agrees(life);
   });
+
+  test('gives it to a period that is over meanwhile, which can lose it once more', () => {
+    const life = changed(10_000n).until(at('03-05T00:00'));
+    lose(life, at('03-06T00:00'));
+    life.until(at('04-05T00:00'));
+    chargeAgain(life, at('04-05T00:00'));
+    lose(life, at('04-15T00:00'), 2);
+    expect(moneyOf(life)).toEqual([10_000n, 0n]);
+    forgive(life, at('04-16T00:00'), 2);
+    expect(moneyOf(life)).toEqual([10_000n, 9_643n]);
+    agrees(life);
+  });
 });
 
 describe('money of a change that is taken back', () => {
