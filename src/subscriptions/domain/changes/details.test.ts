@@ -158,6 +158,15 @@ describe('an end by date', () => {
     });
   });
 
+  test('is refused if an imported one would end before its first period', () => {
+    const imported = created({ firstPeriod: { number: 3, startsOn: '2027-03-15' } });
+    expect(nextAction(imported)).toMatchObject({ does: 'createPeriod' });
+    expect(decided(imported, { endsOn: '2027-03-15' })).toMatchObject({
+      refusal: { code: 'invalidRequest', hint: '`endsOn` leaves no period that is charged.' },
+    });
+    expect(startsOf(changed(imported, { endsOn: '2027-03-16' }))).toEqual(['2027-03-15']);
+  });
+
   test.each([
     ['2027-01-15', /after today/],
     ['2027-01-20', /no period that is charged/],

@@ -3,7 +3,7 @@ import type { Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
-import { wrongPhase } from '../commands.ts';
+import { isEverCharged, neverCharged, wrongPhase } from '../commands.ts';
 import { endsOnProblem, type LocalDate } from '../schedule.ts';
 import { catchUpOf, type CatchUp, type Subscription, type SubscriptionFact } from '../subscription.ts';
 
@@ -54,12 +54,17 @@ export function decideDetails(
 }
 
 /** The payer has agreed to no charge after the end that was said at the start. */
-function endProblem({ terms, schedule }: Subscription, endsOn: LocalDate, now: Instant): string | undefined {
+function endProblem(
+  { terms, schedule, latest }: Subscription,
+  endsOn: LocalDate,
+  now: Instant,
+): string | undefined {
   const { ends } = terms.schedule;
   if (ends && 'periods' in ends) return '`periods` is agreed. Cancel the subscription instead.';
   const problem = endsOnProblem(endsOn, localDayOf(now, schedule?.zone ?? terms.schedule.zone));
   if (problem !== undefined) return problem;
-  return ends && endsOn > ends.before
-    ? `The payer agreed to an end on ${ends.before}. \`endsOn\` must not be later.`
-    : undefined;
+  if (ends && endsOn > ends.before)
+    return `The payer agreed to an end on ${ends.before}. \`endsOn\` must not be later.`;
+  const isNever = !latest && schedule && !isEverCharged(terms, { ...schedule, ends: { before: endsOn } });
+  return isNever ? neverCharged : undefined;
 }
