@@ -344,13 +344,21 @@ export function decideUncancel(
   subscription: Subscription,
   now: Instant,
 ): Outcome<Facts, 'invalidSubscriptionStatus'> {
-  const { phase, endsAfter, latest: last } = subscription;
+  const { phase, endsAfter } = subscription;
   if (phase === 'ended') return wrongPhase(subscription);
   if (!endsAfter) return refuse('invalidSubscriptionStatus', { hint: 'No end is scheduled.' });
-  // It has ended for the payer, and an open period or a stop of charging only delays the end here.
+  const notOver = checkNotOver(subscription, now);
+  return notOver.ok ? accept([{ type: 'end_taken_back' }]) : notOver;
+}
+
+/** After the last period it has ended for the payer. An open period or a stop of charging only delays the end here. */
+export function checkNotOver(
+  { latest: last }: Subscription,
+  now: Instant,
+): Outcome<undefined, 'invalidSubscriptionStatus'> {
   return last && last.endsAt <= now
     ? refuse('invalidSubscriptionStatus', { hint: `The last period is over since ${last.endsAt}.` })
-    : accept([{ type: 'end_taken_back' }]);
+    : accept(undefined);
 }
 
 /** An operator does it for the merchant. */

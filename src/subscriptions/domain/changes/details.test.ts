@@ -167,6 +167,21 @@ describe('an end by date', () => {
     expect(startsOf(changed(imported, { endsOn: '2027-03-16' }))).toEqual(['2027-03-15']);
   });
 
+  test('is not put off once the last period is over, while an unpaid one delays the end', () => {
+    const soon = changed(running(), { endsOn: '2027-03-16' });
+    const due = at('2027-03-15T12:00');
+    const open = evolveAll(soon, createDue(soon, due, 'I'), due);
+    const putOff = (now: Instant) => decideDetails(open, { version: 2, endsOn: '2027-12-01' }, now);
+    // In Tokyo it is the 15th.
+    expect(putOff(at('2027-04-14T14:59')).ok).toBe(true);
+    expect(putOff(at('2027-04-14T15:00'))).toMatchObject({
+      refusal: {
+        code: 'invalidSubscriptionStatus',
+        hint: `The last period is over since ${at('2027-04-14T15:00')}.`,
+      },
+    });
+  });
+
   test.each([
     ['2027-01-15', /after today/],
     ['2027-01-20', /no period that is charged/],

@@ -3,9 +3,15 @@ import type { Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
-import { isEverCharged, neverCharged, wrongPhase } from '../commands.ts';
+import { checkNotOver, isEverCharged, neverCharged, wrongPhase } from '../commands.ts';
 import { endsOnProblem, type LocalDate } from '../schedule.ts';
-import { catchUpOf, type CatchUp, type Subscription, type SubscriptionFact } from '../subscription.ts';
+import {
+  catchUpOf,
+  nextPeriod,
+  type CatchUp,
+  type Subscription,
+  type SubscriptionFact,
+} from '../subscription.ts';
 
 export type DetailsWish = {
   readonly metadata?: object;
@@ -46,6 +52,8 @@ export function decideDetails(
   if (phase === 'ended' && names.some((name) => name !== 'metadata')) return wrongPhase(subscription);
   if (names.includes('endsOn')) {
     if (phase === 'incomplete') return wrongPhase(subscription);
+    const notOver = nextPeriod(subscription) ? accept(undefined) : checkNotOver(subscription, now);
+    if (!notOver.ok) return notOver;
     const hint = endProblem(subscription, wish.endsOn ?? '', now);
     if (hint !== undefined) return refuse('invalidRequest', { hint });
   }
