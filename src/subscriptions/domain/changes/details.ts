@@ -37,7 +37,7 @@ export function decideDetails(
   now: Instant,
 ): Outcome<
   readonly SubscriptionFact[],
-  'subscriptionDetailsChanged' | 'invalidSubscriptionStatus' | 'invalidRequest'
+  'subscriptionDetailsChanged' | 'invalidSubscriptionStatus' | 'invalidRequest' | 'subscriptionChangePending'
 > {
   const present = detailsOf(subscription);
   const names = (['metadata', 'catchUp', 'endsOn'] as const).filter(
@@ -48,12 +48,14 @@ export function decideDetails(
     return refuse('subscriptionDetailsChanged', {
       details: { detailsVersion: String(present.version), differs: names.join(', ') },
     });
-  const { phase } = subscription;
+  const { phase, change } = subscription;
   if (phase === 'ended' && names.some((name) => name !== 'metadata')) return wrongPhase(subscription);
   if (names.includes('endsOn')) {
     if (phase === 'incomplete') return wrongPhase(subscription);
     const notOver = nextPeriod(subscription) ? accept(undefined) : checkNotOver(subscription, now);
     if (!notOver.ok) return notOver;
+    // Its payment would start a period that may not be before that day.
+    if (change?.newPeriod) return refuse('subscriptionChangePending');
     const hint = endProblem(subscription, wish.endsOn ?? '', now);
     if (hint !== undefined) return refuse('invalidRequest', { hint });
   }
