@@ -234,12 +234,14 @@ export type Charge = Collection & {
 
 export type CutShort = { readonly number: number; readonly paidMinor: bigint };
 
-/** What the loss of money of a period took beyond that: of a later period, of what a change has reserved, or of credit. */
+/** What the loss of money of a period took beyond that: of a later period, of what a change has reserved, of nothing, or of credit. */
 export type Taken = {
   readonly number: number;
   readonly minor: bigint;
   readonly ofPeriod?: number;
   readonly ofChange?: true;
+  /** Nothing was left of it, so a payment gives nothing back. */
+  readonly ofNothing?: true;
 };
 
 export type LastPaid = { readonly number: number; readonly invoiceIds: readonly string[] };
@@ -899,26 +901,18 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
         creditMinor: before.creditMinor - fact.change.fromBalanceMinor,
       };
     case 'change_dropped':
-      return { ...withTakenOfChange(rest), creditMinor: before.creditMinor + reserved - lost };
+      return { ...withTakenOfChange(rest, {}), creditMinor: before.creditMinor + reserved - lost };
     case 'items_changed':
       return afterItems({ ...rest, creditMinor: before.creditMinor + reserved }, fact, lost, now);
   }
 }
 
-/** What was taken of it is missing of the period that it pays for, or of credit. */
-function withTakenOfChange(before: Subscription, ofPeriod?: number): Subscription {
+/** What was taken of it is missing of the period that it pays for, or of credit. Late money is counted for no period. */
+function withTakenOfChange(before: Subscription, from: Pick<Taken, 'ofPeriod' | 'ofNothing'>): Subscription {
   const { taken = [] } = before;
   return withAllTaken(
     before,
-    taken.map(({ ofChange, ...one }) => (ofChange ? { ...one, ...defined({ ofPeriod }) } : one)),
-  );
-}
-
-/** Late money is counted for no period. */
-function withoutTakenOfChange(before: Subscription): Subscription {
-  return withAllTaken(
-    before,
-    (before.taken ?? []).filter(({ ofChange }) => !ofChange),
+    taken.map(({ ofChange, ...one }) => (ofChange ? { ...one, ...from } : one)),
   );
 }
 
@@ -944,7 +938,7 @@ function afterItems(
   const credited = difference < 0n ? -difference : 0n;
   const isLatest = before.latest?.number === period;
   return {
-    ...(isLatest ? withTakenOfChange(after, period) : withoutTakenOfChange(after)),
+    ...withTakenOfChange(after, isLatest ? { ofPeriod: period } : { ofNothing: true }),
     // Late money belongs to the period it was asked for.
     paidMinor: before.paidMinor + (isLatest ? difference - lost : 0n),
     creditMinor: before.creditMinor - fromBalanceMinor + credited,
@@ -955,7 +949,7 @@ function afterItems(
 function afterEarlyStart(before: Subscription, { period, creditMinor }: Change, lost: bigint): Subscription {
   const paidMinor = before.paidMinor - creditMinor;
   const short = { number: period, minor: -paidMinor, ofPeriod: period + 1 };
-  const after = withTakenOfChange(before, period + 1);
+  const after = withTakenOfChange(before, { ofPeriod: period + 1 });
   const cut = { number: period, paidMinor: larger(paidMinor, 0n) };
   return {
     ...withAllTaken(after, [...(after.taken ?? []), short]),
@@ -1030,6 +1024,7 @@ function withTaken(before: Subscription, number: number, missing: bigint): Subsc
     taken.push({ number, minor, ofPeriod });
     [after, rest] = [withLeft(after, ofPeriod, left - minor), rest - minor];
   }
+  taken.push({ number, minor: rest, ofNothing: true });
   return withAllTaken(after, [...(before.taken ?? []), ...taken]);
 }
 
@@ -1049,7 +1044,12 @@ function withGivenBack(before: Subscription, number: number, minor: bigint): Sub
   return withGivenBack(returned(withAllTaken(before, others), own, back), number, minor - back);
 }
 
-function returned(before: Subscription, { ofPeriod, ofChange }: Taken, minor: bigint): Subscription {
+function returned(
+  before: Subscription,
+  { ofPeriod, ofChange, ofNothing }: Taken,
+  minor: bigint,
+): Subscription {
+  if (ofNothing) return before;
   if (ofPeriod !== undefined) return withMoney(before, ofPeriod, minor);
   const { change } = before;
   if (!ofChange || !change) return { ...before, creditMinor: before.creditMinor + minor };

@@ -255,7 +255,18 @@ function drawnLife(seed: number): { life: Life; done: Set<string> } {
 
 test('credit is what the simulation finds by the log, in lives with losses', () => {
   const done = new Set<string>();
-  for (let seed = 1; seed <= 150; seed++) {
+  // Of the others, each was found by a disagreement.
+  const seeds = [
+    ...Array.from({ length: 150 }, (_, place) => place + 1),
+    240,
+    261,
+    272,
+    2308,
+    2512,
+    2575,
+    4159,
+  ];
+  for (const seed of seeds) {
     const drawn = drawnLife(seed);
     for (const name of drawn.done) done.add(name);
     expect(problemsOf(keptOf(planFrom(1), drawn.life)), `life ${seed}`).toEqual([]);
