@@ -67,8 +67,7 @@ export function decideCreate(
   const hint = ends && 'before' in ends ? endsOnProblem(ends.before, localDayOf(now, zone)) : undefined;
   if (hint !== undefined) return refuse('invalidRequest', { hint });
   const schedule = scheduleFrom(terms, now);
-  if (!isEverCharged(terms, schedule))
-    return refuse('invalidRequest', { hint: neverCharged });
+  if (!isEverCharged(terms, schedule)) return refuse('invalidRequest', { hint: neverCharged });
   const created = { type: 'subscription_created', terms } as const;
   return accept(
     terms.startsWith === 'savedCard' ? [created, { type: 'subscription_started', schedule }] : [created],
@@ -77,10 +76,7 @@ export function decideCreate(
 
 export const neverCharged = '`endsOn` leaves no period that is charged.';
 
-export function isEverCharged(
-  { schedule: { anchor } }: SubscriptionTerms,
-  schedule: Schedule,
-): boolean {
+export function isEverCharged({ schedule: { anchor } }: SubscriptionTerms, schedule: Schedule): boolean {
   const isFirstCharged = anchor !== 'atStart' && anchor.firstPeriod !== 'free';
   const hasFirst = schedule.leading.some(({ kind }) => kind === 'first');
   return (isFirstCharged && hasFirst) || periodDates(schedule, schedule.anchorNumber) !== undefined;
