@@ -234,7 +234,7 @@ export type Charge = Collection & {
 
 export type CutShort = { readonly number: number; readonly paidMinor: bigint };
 
-/** What the loss of money of a period took beyond that: of a later period, of what a change has reserved, of nothing, or of credit. */
+/** What a loss took beyond the money of its period: of a later period, of a change, of nothing, or of credit. */
 export type Taken = {
   readonly number: number;
   readonly minor: bigint;
