@@ -747,8 +747,7 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'change_charge_failed':
       return afterChangeCharge(before, fact, now);
     case 'change_payment_taken_back':
-      // Nothing pays a change again, so no later payment gives back what its loss has taken.
-      return withAllTaken(withMoney(before, fact.ofPeriod, -fact.amountMinor), before.taken ?? []);
+      return afterChangeLoss(before, fact);
     case 'change_started':
     case 'change_dropped':
     case 'items_changed':
@@ -958,6 +957,14 @@ function afterEarlyStart(before: Subscription, { period, creditMinor }: Change, 
     creditMinor: before.creditMinor + creditMinor,
     cutShort: [...(before.cutShort ?? []), cut].slice(-maxMissed),
   };
+}
+
+/** Nothing pays a change again, so no later payment gives back what its loss has taken. */
+function afterChangeLoss(
+  before: Subscription,
+  { ofPeriod, amountMinor }: SubscriptionFact & { type: 'change_payment_taken_back' },
+): Subscription {
+  return withAllTaken(withMoney(before, ofPeriod, -amountMinor), before.taken ?? []);
 }
 
 type ChangeCharge = Extract<LaterFact, { type: 'change_charge_started' | 'change_charge_failed' }>;
