@@ -28,7 +28,7 @@ export const changeSubscriptionDetails = endpoint({
   ),
   bodyExample: { detailsVersion: 1, metadata: { plan: 'tea' } },
   validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
-  errors: [...changeErrors, 'subscriptionDetailsChanged'],
+  errors: [...changeErrors, 'subscriptionDetailsChanged', 'subscriptionChangePending'],
   handle: (request, deps: ChangeDeps) => {
     const { detailsVersion: version, ...wish } = request.body;
     return change(request, deps, (subscription, now) =>

@@ -67,15 +67,16 @@ export function decideCreate(
   const hint = ends && 'before' in ends ? endsOnProblem(ends.before, localDayOf(now, zone)) : undefined;
   if (hint !== undefined) return refuse('invalidRequest', { hint });
   const schedule = scheduleFrom(terms, now);
-  if (!isEverCharged(terms, schedule))
-    return refuse('invalidRequest', { hint: '`endsOn` leaves no period that is charged.' });
+  if (!isEverCharged(terms, schedule)) return refuse('invalidRequest', { hint: neverCharged });
   const created = { type: 'subscription_created', terms } as const;
   return accept(
     terms.startsWith === 'savedCard' ? [created, { type: 'subscription_started', schedule }] : [created],
   );
 }
 
-function isEverCharged({ schedule: { anchor } }: SubscriptionTerms, schedule: Schedule): boolean {
+export const neverCharged = '`endsOn` leaves no period that is charged.';
+
+export function isEverCharged({ schedule: { anchor } }: SubscriptionTerms, schedule: Schedule): boolean {
   const isFirstCharged = anchor !== 'atStart' && anchor.firstPeriod !== 'free';
   const hasFirst = schedule.leading.some(({ kind }) => kind === 'first');
   return (isFirstCharged && hasFirst) || periodDates(schedule, schedule.anchorNumber) !== undefined;
@@ -339,13 +340,21 @@ export function decideUncancel(
   subscription: Subscription,
   now: Instant,
 ): Outcome<Facts, 'invalidSubscriptionStatus'> {
-  const { phase, endsAfter, latest: last } = subscription;
+  const { phase, endsAfter } = subscription;
   if (phase === 'ended') return wrongPhase(subscription);
   if (!endsAfter) return refuse('invalidSubscriptionStatus', { hint: 'No end is scheduled.' });
-  // It has ended for the payer, and an open period or a stop of charging only delays the end here.
+  const notOver = checkNotOver(subscription, now);
+  return notOver.ok ? accept([{ type: 'end_taken_back' }]) : notOver;
+}
+
+/** After the last period it has ended for the payer. An open period or a stop of charging only delays the end here. */
+export function checkNotOver(
+  { latest: last }: Subscription,
+  now: Instant,
+): Outcome<undefined, 'invalidSubscriptionStatus'> {
   return last && last.endsAt <= now
     ? refuse('invalidSubscriptionStatus', { hint: `The last period is over since ${last.endsAt}.` })
-    : accept([{ type: 'end_taken_back' }]);
+    : accept(undefined);
 }
 
 /** An operator does it for the merchant. */

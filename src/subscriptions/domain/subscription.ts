@@ -234,12 +234,14 @@ export type Charge = Collection & {
 
 export type CutShort = { readonly number: number; readonly paidMinor: bigint };
 
-/** What the loss of money of a period took beyond that: of a later period, of what a change has reserved, or of credit. */
+/** What a loss took beyond the money of its period: of a later period, of a change, of nothing, or of credit. */
 export type Taken = {
   readonly number: number;
   readonly minor: bigint;
   readonly ofPeriod?: number;
   readonly ofChange?: true;
+  /** Nothing was left of it, so a payment gives nothing back. */
+  readonly ofNothing?: true;
 };
 
 export type LastPaid = { readonly number: number; readonly invoiceIds: readonly string[] };
@@ -745,7 +747,7 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
     case 'change_charge_failed':
       return afterChangeCharge(before, fact, now);
     case 'change_payment_taken_back':
-      return withMoney(before, fact.ofPeriod, -fact.amountMinor);
+      return afterChangeLoss(before, fact);
     case 'change_started':
     case 'change_dropped':
     case 'items_changed':
@@ -898,26 +900,18 @@ function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subs
         creditMinor: before.creditMinor - fact.change.fromBalanceMinor,
       };
     case 'change_dropped':
-      return { ...withTakenOfChange(rest), creditMinor: before.creditMinor + reserved - lost };
+      return { ...withTakenOfChange(rest, {}), creditMinor: before.creditMinor + reserved - lost };
     case 'items_changed':
       return afterItems({ ...rest, creditMinor: before.creditMinor + reserved }, fact, lost, now);
   }
 }
 
-/** What was taken of it is missing of the period that it pays for, or of credit. */
-function withTakenOfChange(before: Subscription, ofPeriod?: number): Subscription {
+/** What was taken of it is missing of the period that it pays for, or of credit. Late money is counted for no period. */
+function withTakenOfChange(before: Subscription, from: Pick<Taken, 'ofPeriod' | 'ofNothing'>): Subscription {
   const { taken = [] } = before;
   return withAllTaken(
     before,
-    taken.map(({ ofChange, ...one }) => (ofChange ? { ...one, ...defined({ ofPeriod }) } : one)),
-  );
-}
-
-/** Late money is counted for no period. */
-function withoutTakenOfChange(before: Subscription): Subscription {
-  return withAllTaken(
-    before,
-    (before.taken ?? []).filter(({ ofChange }) => !ofChange),
+    taken.map(({ ofChange, ...one }) => (ofChange ? { ...one, ...from } : one)),
   );
 }
 
@@ -943,7 +937,7 @@ function afterItems(
   const credited = difference < 0n ? -difference : 0n;
   const isLatest = before.latest?.number === period;
   return {
-    ...(isLatest ? withTakenOfChange(after, period) : withoutTakenOfChange(after)),
+    ...withTakenOfChange(after, isLatest ? { ofPeriod: period } : { ofNothing: true }),
     // Late money belongs to the period it was asked for.
     paidMinor: before.paidMinor + (isLatest ? difference - lost : 0n),
     creditMinor: before.creditMinor - fromBalanceMinor + credited,
@@ -954,7 +948,7 @@ function afterItems(
 function afterEarlyStart(before: Subscription, { period, creditMinor }: Change, lost: bigint): Subscription {
   const paidMinor = before.paidMinor - creditMinor;
   const short = { number: period, minor: -paidMinor, ofPeriod: period + 1 };
-  const after = withTakenOfChange(before, period + 1);
+  const after = withTakenOfChange(before, { ofPeriod: period + 1 });
   const cut = { number: period, paidMinor: larger(paidMinor, 0n) };
   return {
     ...withAllTaken(after, [...(after.taken ?? []), short]),
@@ -963,6 +957,14 @@ function afterEarlyStart(before: Subscription, { period, creditMinor }: Change, 
     creditMinor: before.creditMinor + creditMinor,
     cutShort: [...(before.cutShort ?? []), cut].slice(-maxMissed),
   };
+}
+
+/** Nothing pays a change again, so no later payment gives back what its loss has taken. */
+function afterChangeLoss(
+  before: Subscription,
+  { ofPeriod, amountMinor }: SubscriptionFact & { type: 'change_payment_taken_back' },
+): Subscription {
+  return withAllTaken(withMoney(before, ofPeriod, -amountMinor), before.taken ?? []);
 }
 
 type ChangeCharge = Extract<LaterFact, { type: 'change_charge_started' | 'change_charge_failed' }>;
@@ -1029,6 +1031,7 @@ function withTaken(before: Subscription, number: number, missing: bigint): Subsc
     taken.push({ number, minor, ofPeriod });
     [after, rest] = [withLeft(after, ofPeriod, left - minor), rest - minor];
   }
+  taken.push({ number, minor: rest, ofNothing: true });
   return withAllTaken(after, [...(before.taken ?? []), ...taken]);
 }
 
@@ -1048,7 +1051,12 @@ function withGivenBack(before: Subscription, number: number, minor: bigint): Sub
   return withGivenBack(returned(withAllTaken(before, others), own, back), number, minor - back);
 }
 
-function returned(before: Subscription, { ofPeriod, ofChange }: Taken, minor: bigint): Subscription {
+function returned(
+  before: Subscription,
+  { ofPeriod, ofChange, ofNothing }: Taken,
+  minor: bigint,
+): Subscription {
+  if (ofNothing) return before;
   if (ofPeriod !== undefined) return withMoney(before, ofPeriod, minor);
   const { change } = before;
   if (!ofChange || !change) return { ...before, creditMinor: before.creditMinor + minor };
@@ -1083,8 +1091,8 @@ function withMoneyKept(before: Subscription): Subscription {
   const { outcome, amountMinor } = latest;
   const mayHaveGiven = outcome !== 'skipped' && (paidMinor > 0n || creditMinor > 0n);
   const isKept = outcome === 'paid' ? paidMinor !== amountMinor : mayHaveGiven;
-  if (!isKept && taken.every((one) => one.number !== latest.number)) return before;
   const { number } = latest;
+  if (!isKept && taken.every((one) => one.number !== number && one.ofPeriod !== number)) return before;
   return {
     ...before,
     cutShort: [...cutShort, { number, paidMinor: larger(paidMinor, 0n) }].slice(-maxMissed),

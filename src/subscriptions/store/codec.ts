@@ -323,6 +323,7 @@ const storedState: Codec<StoredState> = object({
         minor: minorUnits,
         ofPeriod: optional(wholeNumber),
         ofChange: optional(oneOf(true)),
+        ofNothing: optional(oneOf(true)),
       }),
     ),
   ),

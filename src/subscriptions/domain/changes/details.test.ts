@@ -2,10 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
-import { decideCancel, decideCreate, decideWake } from '../commands.ts';
+import { decideCancel, decideCreate, decideWake, decideZone } from '../commands.ts';
 import { monthlyPolicy } from '../dunning/dunning.ts';
 import { createDue, upcoming } from '../period-rows.ts';
 import { evolve, evolveAll, nextAction, type Subscription, type SubscriptionTerms } from '../subscription.ts';
+import { decideChange } from './change.ts';
 import { decideDetails, detailsOf, type DetailsWish } from './details.ts';
 
 const at = (text: string) => `${text}:00.000000Z` as Instant;
@@ -156,6 +157,45 @@ describe('an end by date', () => {
     expect(decided(incomplete, { endsOn: '2027-06-01' })).toMatchObject({
       refusal: { code: 'invalidSubscriptionStatus' },
     });
+  });
+
+  test('is refused if an imported one would end before its first period', () => {
+    const imported = created({ firstPeriod: { number: 3, startsOn: '2027-03-15' } });
+    expect(nextAction(imported)).toMatchObject({ does: 'createPeriod' });
+    expect(decided(imported, { endsOn: '2027-03-15' })).toMatchObject({
+      refusal: { code: 'invalidRequest', hint: '`endsOn` leaves no period that is charged.' },
+    });
+    expect(startsOf(changed(imported, { endsOn: '2027-03-16' }))).toEqual(['2027-03-15']);
+  });
+
+  test('is not put off once the last period is over, while an unpaid one delays the end', () => {
+    const soon = changed(running(), { endsOn: '2027-03-16' });
+    const due = at('2027-03-15T12:00');
+    const open = evolveAll(soon, createDue(soon, due, 'I'), due);
+    const putOff = (now: Instant) => decideDetails(open, { version: 2, endsOn: '2027-12-01' }, now);
+    // In Tokyo it is the 15th.
+    expect(putOff(at('2027-04-14T14:59')).ok).toBe(true);
+    expect(putOff(at('2027-04-14T15:00'))).toMatchObject({
+      refusal: {
+        code: 'invalidSubscriptionStatus',
+        hint: `The last period is over since ${at('2027-04-14T15:00')}.`,
+      },
+    });
+  });
+
+  test('is refused while a new period waits for its payment, which may start on that day', () => {
+    const now = at('2027-02-20T20:00');
+    const wanted = { when: 'anchorNow', credit: 'none' } as const;
+    const asked = decideChange(running(), wanted, 'C', now);
+    const waiting = evolveAll(running(), asked.ok ? asked.value : [], now);
+    const moved = decideZone(waiting, 'America/Los_Angeles');
+    const west = evolveAll(waiting, moved.ok ? moved.value : [], now);
+    expect(west.change?.newPeriod?.startsOn).toBe('2027-02-21');
+    const wish = { version: 1, endsOn: '2027-02-21' };
+    expect(decideDetails(west, wish, now)).toMatchObject({
+      refusal: { code: 'subscriptionChangePending' },
+    });
+    expect(decideDetails(west, { version: 1, catchUp: 'all' }, now).ok).toBe(true);
   });
 
   test.each([

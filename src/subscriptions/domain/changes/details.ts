@@ -3,9 +3,15 @@ import type { Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import { localDayOf } from '../../../retry-rules/domain/time-zones.ts';
-import { wrongPhase } from '../commands.ts';
+import { checkNotOver, isEverCharged, neverCharged, wrongPhase } from '../commands.ts';
 import { endsOnProblem, type LocalDate } from '../schedule.ts';
-import { catchUpOf, type CatchUp, type Subscription, type SubscriptionFact } from '../subscription.ts';
+import {
+  catchUpOf,
+  nextPeriod,
+  type CatchUp,
+  type Subscription,
+  type SubscriptionFact,
+} from '../subscription.ts';
 
 export type DetailsWish = {
   readonly metadata?: object;
@@ -31,7 +37,7 @@ export function decideDetails(
   now: Instant,
 ): Outcome<
   readonly SubscriptionFact[],
-  'subscriptionDetailsChanged' | 'invalidSubscriptionStatus' | 'invalidRequest'
+  'subscriptionDetailsChanged' | 'invalidSubscriptionStatus' | 'invalidRequest' | 'subscriptionChangePending'
 > {
   const present = detailsOf(subscription);
   const names = (['metadata', 'catchUp', 'endsOn'] as const).filter(
@@ -42,10 +48,14 @@ export function decideDetails(
     return refuse('subscriptionDetailsChanged', {
       details: { detailsVersion: String(present.version), differs: names.join(', ') },
     });
-  const { phase } = subscription;
+  const { phase, change } = subscription;
   if (phase === 'ended' && names.some((name) => name !== 'metadata')) return wrongPhase(subscription);
   if (names.includes('endsOn')) {
     if (phase === 'incomplete') return wrongPhase(subscription);
+    const notOver = nextPeriod(subscription) ? accept(undefined) : checkNotOver(subscription, now);
+    if (!notOver.ok) return notOver;
+    // Its payment would start a period that may not be before that day.
+    if (change?.newPeriod) return refuse('subscriptionChangePending');
     const hint = endProblem(subscription, wish.endsOn ?? '', now);
     if (hint !== undefined) return refuse('invalidRequest', { hint });
   }
@@ -54,12 +64,17 @@ export function decideDetails(
 }
 
 /** The payer has agreed to no charge after the end that was said at the start. */
-function endProblem({ terms, schedule }: Subscription, endsOn: LocalDate, now: Instant): string | undefined {
+function endProblem(
+  { terms, schedule, latest }: Subscription,
+  endsOn: LocalDate,
+  now: Instant,
+): string | undefined {
   const { ends } = terms.schedule;
   if (ends && 'periods' in ends) return '`periods` is agreed. Cancel the subscription instead.';
   const problem = endsOnProblem(endsOn, localDayOf(now, schedule?.zone ?? terms.schedule.zone));
   if (problem !== undefined) return problem;
-  return ends && endsOn > ends.before
-    ? `The payer agreed to an end on ${ends.before}. \`endsOn\` must not be later.`
-    : undefined;
+  if (ends && endsOn > ends.before)
+    return `The payer agreed to an end on ${ends.before}. \`endsOn\` must not be later.`;
+  const isNever = !latest && schedule && !isEverCharged(terms, { ...schedule, ends: { before: endsOn } });
+  return isNever ? neverCharged : undefined;
 }

@@ -37,13 +37,12 @@ function take(life: Life, outcome: Outcome<readonly SubscriptionFact[], string>,
   life.take(outcome.value, now);
 }
 
-/** 13.5 of 28 days are left. */
-function changed(priceMinor: bigint): Life {
-  const life = new Life(terms).until(noon);
-  life.answerToChange = { outcome: 'captured' };
+/** At noon of the 14th, 13.5 of 28 days are left. */
+function changed(priceMinor: bigint, now = noon, life = new Life(terms)): Life {
+  life.until(now).answerToChange = { outcome: 'captured' };
   const wanted = { items: tea(priceMinor), when: 'now', credit: 'unused' } as const;
-  take(life, decideChange(life.subscription, wanted, 'A', noon), noon);
-  return life.wakeAt(noon);
+  take(life, decideChange(life.subscription, wanted, 'A', now), now);
+  return life.wakeAt(now);
 }
 
 function lose(life: Life, now: Instant, number = 1): void {
@@ -119,9 +118,38 @@ describe('a period that is charged again after a loss', () => {
     expect(moneyOf(life)).toEqual([0n, 9_643n]);
     agrees(life);
   });
+
+  test('gives it to a period that is over meanwhile, which can lose it once more', () => {
+    const life = changed(10_000n).until(at('03-05T00:00'));
+    lose(life, at('03-06T00:00'));
+    life.until(at('04-05T00:00'));
+    chargeAgain(life, at('04-05T00:00'));
+    lose(life, at('04-15T00:00'), 2);
+    expect(moneyOf(life)).toEqual([10_000n, 0n]);
+    forgive(life, at('04-16T00:00'), 2);
+    expect(moneyOf(life)).toEqual([10_000n, 9_643n]);
+    agrees(life);
+  });
 });
 
 describe('money of a change that is taken back', () => {
+  // A day later another change has made most of it credit.
+  test('does not come back with a payment of the period', () => {
+    const life = changed(60_000n, at('02-01T12:00'));
+    changed(1_000n, at('02-02T13:00'), life);
+    expect(moneyOf(life)).toEqual([4_748n, 53_645n]);
+    const fact = { type: 'change_payment_taken_back', ofPeriod: 1, invoiceId: 'A' } as const;
+    life.take([{ ...fact, amountMinor: 28_393n }], at('02-05T00:00'));
+    expect(moneyOf(life)).toEqual([0n, 30_000n]);
+    life.take([{ type: 'items_scheduled', items: tea(30_000n) }], at('02-06T00:00'));
+    life.until(at('03-05T00:00'));
+    lose(life, at('03-06T00:00'));
+    expect(moneyOf(life)).toEqual([0n, 0n]);
+    chargeAgain(life, at('03-06T00:00'));
+    expect(moneyOf(life)).toEqual([30_000n, 0n]);
+    agrees(life);
+  });
+
   // 14,465 for the dearer rest: that of 60,000 is 28,929.
   test('goes off the next period, which it has paid as credit', () => {
     const life = changed(60_000n);
@@ -227,7 +255,18 @@ function drawnLife(seed: number): { life: Life; done: Set<string> } {
 
 test('credit is what the simulation finds by the log, in lives with losses', () => {
   const done = new Set<string>();
-  for (let seed = 1; seed <= 150; seed++) {
+  // Of the others, each was found by a disagreement.
+  const seeds = [
+    ...Array.from({ length: 150 }, (_, place) => place + 1),
+    240,
+    261,
+    272,
+    2308,
+    2512,
+    2575,
+    4159,
+  ];
+  for (const seed of seeds) {
     const drawn = drawnLife(seed);
     for (const name of drawn.done) done.add(name);
     expect(problemsOf(keptOf(planFrom(1), drawn.life)), `life ${seed}`).toEqual([]);
