@@ -216,9 +216,9 @@ const changeInvoiceRow =`,
     does: 'An operation is sent again to a bank that no longer recognises it.',
     edits: [
       {
-        within: 'maySendAgain',
-        replace: 'return !isAnother && isRemembered(exchange?.begunAt, abilities, now);',
-        by: 'return !isAnother;',
+        within: 'tooLateForRepeat',
+        replace: 'return () => isAnother || !isRemembered(exchange?.begunAt, abilities, clock.now());',
+        by: 'return () => isAnother;',
       },
     ],
   },

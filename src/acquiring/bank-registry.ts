@@ -167,10 +167,10 @@ function sendUnlessStopped(id: string, asked: Bank, { stopped, awaited, reread }
     await Promise.all([awaited.get(id), reread(id)]);
     return !stopped.has(id);
   }
-  const sendNow: Bank['send'] = (operation, mayStill = () => true) =>
+  const sendNow: Bank['send'] = (operation, mayStill = () => true, isTooLate) =>
     stopped.has(id)
       ? Promise.resolve(stoppedAnswer(id))
-      : asked.send(operation, async () => (await takesStill()) && mayStill());
+      : asked.send(operation, async () => (await takesStill()) && mayStill(), isTooLate);
   return (...sent) => {
     const reading = awaited.get(id);
     return reading ? Promise.resolve(reading).then(() => sendNow(...sent)) : sendNow(...sent);

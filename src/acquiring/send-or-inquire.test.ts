@@ -1,15 +1,17 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { laterBy, parseInstant, type Instant } from '../clock.ts';
 import type { Currency } from '../money.ts';
 import { abilitiesOfVersion1 } from './domain/abilities.ts';
-import type { BankOperation, BankResponse } from './domain/bank-port.ts';
+import type { BankOperation, BankResponse, IsTooLate } from './domain/bank-port.ts';
 import { contentOf } from './exchange-log/domain/exchange.ts';
 import { digestOf } from './exchange-log/store/exchange-rows.ts';
+import { leaseMs } from '../platform/jobs/job-table.ts';
 import { sendOrInquire, whyOnlyInquired, type Sending } from './send-or-inquire.ts';
 
 const begun = parseInstant('2026-01-19T10:00:00Z') as Instant;
 const day = 24 * 60 * 60_000;
 const approved: BankResponse = { outcome: 'approved', reference: '900000000001' };
+const tooLate: BankResponse = { outcome: 'notSent', why: 'too late', turnedAway: true };
 const terminal = { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' };
 const rub = (minor: bigint) => ({ minor, currency: 'RUB' as Currency });
 const payout: BankOperation = {
@@ -32,10 +34,16 @@ type World = Partial<Sending<'refused'>> & {
   readonly repeatableMs?: number;
   /** What the log has; by default the operation itself. */
   readonly logged?: BankOperation | 'nothing';
+  /** When it is decided, and how long the node then stands still before the first byte. */
+  readonly now?: Instant;
+  readonly stillMs?: number;
 };
 
 /** What was asked of the bank, and the result. */
-async function outcomeOf({ inquired, repeatableMs = 'always' as never, logged, ...more }: World) {
+async function outcomeOf(world: World) {
+  const { inquired, repeatableMs = 'always' as never, logged, now = begun, stillMs = 0, ...more } = world;
+  let shown = now;
+  const abilities = { ...abilitiesOfVersion1, repeatableMs };
   const asked: string[] = [];
   const heard = (what: string, answer: BankResponse) => {
     asked.push(what);
@@ -47,11 +55,14 @@ async function outcomeOf({ inquired, repeatableMs = 'always' as never, logged, .
   const result = await sendOrInquire<'refused'>({
     db: { run: () => Promise.resolve(row as never) },
     bank: {
-      send: () => heard('sent', approved),
+      send(_operation, _mayStill, isTooLate: IsTooLate = () => false) {
+        shown = laterBy(shown, stillMs);
+        return isTooLate() ? heard('kept', tooLate) : heard('sent', approved);
+      },
       inquire: () => heard('inquired', inquired ?? approved),
       resume: () => Promise.resolve(approved),
-      abilities: () => Promise.resolve({ ...abilitiesOfVersion1, repeatableMs }),
-      knownAbilities: () => undefined,
+      abilities: () => Promise.resolve(abilities),
+      knownAbilities: () => abilities,
       waiting: () => 0,
       stopWaiting: () => {},
       updates: (last) => Promise.resolve({ updates: [], unreadable: [], last, hasMore: false }),
@@ -59,7 +70,7 @@ async function outcomeOf({ inquired, repeatableMs = 'always' as never, logged, .
     },
     operation,
     attempt: 2,
-    now: begun,
+    clock: { now: () => shown },
     ...more,
   });
   return { asked: asked.join(', '), result };
@@ -129,3 +140,39 @@ test.each([payout, refund])(
     expect((await outcomeOf({ operation, logged, inquired: notFound })).asked).toBe('inquired');
   },
 );
+
+describe('a node that stands still before the first byte', () => {
+  const minute = 60_000;
+
+  test.each([payout, refund])(
+    'sends a $kind again only while the bank remembers the first',
+    async (operation) => {
+      const repeated = { operation, inquired: notFound, repeatableMs: day, now: laterBy(begun, day / 2) };
+      expect((await outcomeOf({ ...repeated, stillMs: day / 2 - 61 * minute })).asked).toMatch(/sent$/);
+      expect((await outcomeOf({ ...repeated, stillMs: day / 2 - 60 * minute })).asked).toMatch(/kept$/);
+      expect(
+        (await outcomeOf({ ...repeated, repeatableMs: 'always' as never, stillMs: 9 * day })).asked,
+      ).toMatch(/sent$/);
+    },
+  );
+
+  test('sends a first message only while no other node can have sent it, or the bank would remember that', async () => {
+    const first = { operation: refund, attempt: 1, now: laterBy(begun, 9 * day) };
+    const sentAfter = async (repeatableMs: number, stillMs: number) =>
+      (await outcomeOf({ ...first, repeatableMs, stillMs })).asked;
+    expect(await sentAfter(0, leaseMs - 1)).toBe('sent');
+    expect(await sentAfter(10 * minute, leaseMs)).toBe('sent');
+    expect(await sentAfter(10 * minute, 9 * minute)).toBe('kept');
+  });
+
+  test('tells it to a caller that sends in its own way', async () => {
+    const told: boolean[] = [];
+    const send = (isTooLate: IsTooLate) => {
+      told.push(isTooLate());
+      return Promise.resolve(approved);
+    };
+    await outcomeOf({ send, attempt: 1 });
+    await outcomeOf({ send, inquired: notFound });
+    expect(told).toEqual([false, false]);
+  });
+});

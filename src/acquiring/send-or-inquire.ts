@@ -1,9 +1,10 @@
 // Lets a job send a bank operation without doing it twice: its ID is stored first, so any node can query the status. Whether a job wants
 // to send, it has decided before.
-import type { Instant } from '../clock.ts';
+import { laterBy, type Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Bank, BankOperation, BankResponse } from './domain/bank-port.ts';
-import { NoPlaceNow } from '../platform/jobs/job-table.ts';
+import { abilitiesOfVersion1 } from './domain/abilities.ts';
+import type { Bank, BankOperation, BankResponse, IsTooLate } from './domain/bank-port.ts';
+import { leaseMs, NoPlaceNow } from '../platform/jobs/job-table.ts';
 import { contentOf } from './exchange-log/domain/exchange.ts';
 import { isRemembered } from './exchange-log/domain/memory.ts';
 import { digestOf, findExchange } from './exchange-log/store/exchange-rows.ts';
@@ -50,11 +51,12 @@ export type Sending<Refused> = {
   readonly operation: BankOperation;
   /** Of the job. No node can have sent on attempt 1. */
   readonly attempt: number;
-  readonly now: Instant;
+  /** Of the job. */
+  readonly clock: Clock;
   /** Query the status even on attempt 1. */
   readonly inquiresFirst?: boolean;
-  /** Replaces the sending of the operation as it is. */
-  readonly send?: () => Promise<BankResponse | Refused>;
+  /** Replaces the sending of the operation as it is. It passes `isTooLate` on: before the first byte a node may stand still for hours. */
+  readonly send?: (isTooLate: IsTooLate) => Promise<BankResponse | Refused>;
   /** The reason not to send what the bank never received; undefined to send it. */
   readonly refuse?: (notFound: BankResponse) => Refused | undefined | Promise<Refused | undefined>;
 };
@@ -67,23 +69,34 @@ export async function sendOrInquire<Refused = never>(
   sending: Sending<Refused>,
 ): Promise<BankResponse | Refused> {
   const { bank, operation, attempt, inquiresFirst = false, refuse } = sending;
-  const send = sending.send ?? (() => bank.send(operation));
-  if (attempt === 1 && !inquiresFirst) return send();
-  const maySend = attempt === 1 || (await maySendAgain(sending));
-  if (maySend && isFollowUp(operation)) return send();
+  const isTooLate = attempt === 1 ? tooLateForFirst(sending) : await tooLateForRepeat(sending);
+  const { send = () => bank.send(operation, undefined, isTooLate) } = sending;
+  if (attempt === 1 && !inquiresFirst) return send(isTooLate);
+  const maySend = !isTooLate();
+  if (maySend && isFollowUp(operation)) return send(isTooLate);
   const response = await bank.inquire(operation);
   if (response.outcome !== 'notFound') return response;
   if (!maySend) return { outcome: 'unknown', why: whyOnlyInquired };
-  return (await refuse?.(response)) ?? send();
+  return (await refuse?.(response)) ?? send(isTooLate);
 }
 
-async function maySendAgain({ db, bank, operation, now }: Sending<unknown>): Promise<boolean> {
+/** When the lease has ended, another node may send it again, and the bank may then forget that. */
+function tooLateForFirst({ bank, clock }: Sending<unknown>): IsTooLate {
+  const startedAt = clock.now();
+  const leasedUntil = laterBy(startedAt, leaseMs);
+  return () => {
+    const now = clock.now();
+    return now >= leasedUntil && !isRemembered(startedAt, bank.knownAbilities() ?? abilitiesOfVersion1, now);
+  };
+}
+
+async function tooLateForRepeat({ db, bank, operation, clock }: Sending<unknown>): Promise<IsTooLate> {
   const [exchange, abilities] = await Promise.all([
     findExchange(db, operation.operationId),
     bank.abilities(),
   ]);
   const isAnother = exchange !== undefined && exchange.digest !== digestOf(contentOf(operation));
-  return !isAnother && isRemembered(exchange?.begunAt, abilities, now);
+  return () => isAnother || !isRemembered(exchange?.begunAt, abilities, clock.now());
 }
 
 /** It moves no more money than its original, so a block or a revoked consent is no reason to ask first. */

@@ -1,7 +1,7 @@
 // Asks the bank of a payout: sends it if nothing of it was sent, by proof, and else queries its status. If its bank does not find it, it
 // is not sent again, because money pushed to a card does not come back.
 import type { Banks } from '../acquiring/banks.ts';
-import type { Bank, BankResponse } from '../acquiring/domain/bank-port.ts';
+import type { Bank, BankResponse, IsTooLate } from '../acquiring/domain/bank-port.ts';
 import { isProvedUndone, saysUndone, wasLeftHere } from '../acquiring/domain/routing/reroute.ts';
 import { sendOrInquire } from '../acquiring/send-or-inquire.ts';
 import type { Clock, Instant } from '../clock.ts';
@@ -30,6 +30,9 @@ type Heard = {
   readonly answer: BankResponse | 'blocked' | 'taken';
 };
 
+/** Where a send goes, and what makes it too late there: the next bank has not received it before. */
+type Receiver = { readonly bank: Bank; readonly isTooLate?: IsTooLate };
+
 type Run = {
   /** This node has just created it. Later the bank is asked first, because an older node may have sent it. */
   readonly isNew: boolean;
@@ -50,13 +53,13 @@ export async function askBank(deps: AskDeps, loaded: StoredWithdrawal, run: Run)
     // remembers it.
     attempt: loaded.isUnsent && loaded.sends > 0 ? 2 : 1,
     inquiresFirst: !run.isNew,
-    now: run.clock.now(),
+    clock: run.clock,
     refuse: async (notFound) => {
       if (!loaded.isUnsent) return notFound;
       return (await isBlocked(db, loaded.withdrawal)) ? 'blocked' : undefined;
     },
-    send: async () => {
-      const heard = await sendOnce(deps, bank, loaded, run);
+    send: async (isTooLate) => {
+      const heard = await sendOnce(deps, { bank, isTooLate }, loaded, run);
       stored = heard.stored;
       return heard.answer;
     },
@@ -65,15 +68,15 @@ export async function askBank(deps: AskDeps, loaded: StoredWithdrawal, run: Run)
 }
 
 /** A send that is proved to have done nothing continues at the next terminal, or is given back. */
-async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, run: Run): Promise<Heard> {
+async function sendOnce(deps: AskDeps, first: Receiver, loaded: StoredWithdrawal, run: Run): Promise<Heard> {
   const { db, banks } = deps;
   const claimed = await claimSend(db, loaded);
   if (!claimed) return { stored: loaded, answer: 'taken' };
   const isFirst = claimed.sends === 1;
   const mayStill = async () => !(await isBlocked(db, loaded.withdrawal));
-  let [stored, bank, lease] = [claimed, first, run];
+  let [stored, to, lease] = [claimed, first, run];
   for (;;) {
-    const sent = await bank.send(payoutOf(stored.withdrawal), mayStill);
+    const sent = await to.bank.send(payoutOf(stored.withdrawal), mayStill, to.isTooLate);
     const answer = isFirst ? sent : withoutLocalDecline(sent);
     const at = run.clock.now();
     const moved =
@@ -83,7 +86,7 @@ async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, ru
     if (!moved) return { stored: isUnsent(answer) ? await giveBack(db, stored, lease) : stored, answer };
     stored = moved;
     lease = { ...run, leasedUntil: initialClaim(at).wake_at };
-    bank = await orGiveBack(db, moved, lease, banks.bankOf(payoutOf(moved.withdrawal).terminal));
+    to = { bank: await orGiveBack(db, moved, lease, banks.bankOf(payoutOf(moved.withdrawal).terminal)) };
   }
 }
 

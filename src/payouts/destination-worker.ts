@@ -34,7 +34,7 @@ export async function runDestinationJob(
     currency,
     card: { token: destination.cardToken },
   } as const;
-  const answer = await sendOrInquire({ db, bank, operation, attempt, now: clock.now() });
+  const answer = await sendOrInquire({ db, bank, operation, attempt, clock });
   const meaning = interpret(answer);
   if ('unknown' in meaning) throw unproved(meaning.unknown, answer);
   await storeDestinationFact(db, stored, meaning.fact, clock.now());

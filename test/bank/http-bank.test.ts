@@ -61,6 +61,18 @@ function authorise(changes: Partial<BankOperation & { kind: 'authorise' }> = {})
   };
 }
 
+const originalOperationId = 'inv1.1.a';
+/** What an operation of each kind has that an authorisation has not. */
+const restOf = {
+  authorise: {},
+  capture: { kind: 'capture', originalOperationId },
+  refund: { kind: 'refund', originalOperationId },
+  reverse: { kind: 'reverse', originalOperationId, amount: undefined },
+  payout: { kind: 'payout' },
+  verify: { kind: 'verify', currency: 'RUB' },
+} as const;
+const kinds = Object.keys(restOf) as (keyof typeof restOf)[];
+
 type Heard = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 
 async function serve(
@@ -257,13 +269,34 @@ describe('the outcome is notSent when', () => {
     expect(await late).toEqual({
       outcome: 'notSent',
       why: 'its time to be sent has passed',
-      noBytesSent: true,
+      turnedAway: true,
     });
     expect(givenBack).toBe(1);
     expect((await Promise.all([...inTime, inquiry])).every(({ outcome }) => outcome === 'approved')).toBe(
       true,
     );
     expect(heard.map(({ url: target }) => target)).not.toContain('/operations/inv2.1.a');
+  });
+
+  test.each(kinds)('it is too late for a %s right before its first byte', async (kind) => {
+    const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
+    const bank = open(url);
+    let asked = 0;
+    const isTooLate = () => (asked += 1) > 0;
+    const answer = await bank.send(
+      { ...authorise(), ...restOf[kind] } as BankOperation,
+      undefined,
+      isTooLate,
+    );
+    expect(answer).toMatchObject({ outcome: 'notSent', turnedAway: true });
+    expect([asked, heard]).toEqual([1, []]);
+  });
+
+  test('it was too late, and the bank still counts as well', async () => {
+    const { url } = await serve((_heard, response) => reply(response, 200, approval));
+    const bank = open(url);
+    for (let times = 0; times < 20; times++) await bank.send(authorise(), undefined, () => true);
+    expect(await bank.send(authorise())).toMatchObject({ outcome: 'approved' });
   });
 
   test('all connections were busy until the time limit', async () => {

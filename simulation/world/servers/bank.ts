@@ -245,6 +245,8 @@ export async function openWorldBank(options: {
               if (faults.happens('bank goes away')) awayUntilMs = scheduler.nowMs() + awayMs;
               const isAway = awayUntilMs > scheduler.nowMs();
               if (isAway || faults.happens('bank cannot be reached')) return nothing('ECONNREFUSED', false);
+              if (question.isTooLate?.())
+                return settle({ kind: 'nothing', written: false, why: 'too late', isTooLate: true });
               const left = method === 'PUT' ? leftOf(bank.id, target, sent.body) : undefined;
               const isRefused = left && options.hasLeft(left);
               if (hangsUntilMs > scheduler.nowMs() || faults.happens('bank request lost')) return;

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { bankOfVersion1 } from '../../../test/support/bank/bank-of-version-1.ts';
 import { laterBy, parseInstant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import type { BankResponse, MayStill } from '../domain/bank-port.ts';
-import { NoPlaceNow } from '../../platform/jobs/job-table.ts';
+import { abilitiesOfVersion1 } from '../domain/abilities.ts';
+import type { Bank, BankResponse, MayStill } from '../domain/bank-port.ts';
+import { leaseMs, NoPlaceNow } from '../../platform/jobs/job-table.ts';
 import { OutcomeUnknown } from '../send-or-inquire.ts';
 import { runAuthorisationJob, type AuthorisationJob, type NextStep } from './job.ts';
 
@@ -79,8 +80,8 @@ function jobWith(
     },
     ...more,
   };
-  const run = (attempt = 1, at = now) =>
-    runAuthorisationJob(job, { db: { run: () => Promise.resolve([]) }, clock: { now: () => at }, attempt });
+  const run = (attempt = 1, at = now, clock = { now: () => at }) =>
+    runAuthorisationJob(job, { db: { run: () => Promise.resolve([]) }, clock, attempt });
   return { done, sent, run };
 }
 
@@ -222,6 +223,30 @@ test.each<[string, Step, number]>([
   await run(attempt);
   expect(done).toContain('approved 1');
   expect(sent).toEqual([]);
+});
+
+test.each<[string, Step]>([
+  ['an authorisation', authorise],
+  ['a follow-up', followUp],
+])('%s is too late for a bank that may have forgotten it since', async (_, step) => {
+  let shown = now;
+  const late: unknown[] = [];
+  const forgetful = { ...abilitiesOfVersion1, repeatableMs: 2 * leaseMs };
+  const bank: Bank = {
+    ...bankOfVersion1,
+    knownAbilities: () => forgetful,
+    send(_operation, _mayStill, isTooLate) {
+      late.push(isTooLate?.());
+      shown = laterBy(now, 2 * leaseMs);
+      late.push(isTooLate?.());
+      return Promise.resolve(approved);
+    },
+    inquire: () => Promise.resolve({ outcome: 'notFound' }),
+    stop: () => Promise.resolve(),
+  };
+  const { run } = jobWith({ steps: [step], answers: [] }, { bankOf: () => Promise.resolve(bank) });
+  await run(1, now, { now: () => shown });
+  expect(late).toEqual([false, true]);
 });
 
 describe('a charge that has waited for a place at its bank', () => {

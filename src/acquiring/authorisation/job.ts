@@ -213,7 +213,7 @@ type Asked<Change> = {
 
 async function ask<Change>(run: Run, bank: Bank, step: AskingStep<Change>): Promise<Asked<Change>> {
   const { operation } = step;
-  const sending = { db: run.db, bank, attempt: run.attempt, now: run.clock.now(), operation };
+  const sending = { db: run.db, bank, attempt: run.attempt, clock: run.clock, operation };
   switch (step.do) {
     case 'inquire':
       return { answer: await bank.inquire(operation) };
@@ -247,10 +247,10 @@ async function authorise<Change>(
   const answer = await sendOrInquire<BankResponse | Asked<Change>>({
     ...sending,
     inquiresFirst: mustNotSend() || inquiresFirst,
-    send: async () => {
+    send: async (isTooLate) => {
       await beforeSending?.(attempt);
       wasSent = true;
-      const answered = await bank.send(operation, mayStill);
+      const answered = await bank.send(operation, mayStill, isTooLate);
       // The queue of a bank says only that it was not sent.
       const sent = noPlace ? turnedAwayBy(noPlace) : answered;
       isUndone = isProvedUndone(sent);

@@ -251,11 +251,15 @@ export type PayerReturn = {
 
 /** Whether what was allowed before a wait still is. If it throws, nothing is sent. */
 export type MayStill = () => boolean | Promise<boolean>;
+export type IsTooLate = () => boolean;
 
 /** No method but `updates` throws. */
 export type Bank = {
-  /** Safe to repeat with the same operation ID. `mayStill` is asked after a wait for the bank: if not, it is turned away. */
-  send(operation: BankOperation, mayStill?: MayStill): Promise<BankResponse>;
+  /**
+   * Safe to repeat with the same operation ID, while the bank remembers it. `mayStill` is asked after a wait for the bank, `isTooLate`
+   * right before the first byte: what may not be sent is turned away.
+   */
+  send(operation: BankOperation, mayStill?: MayStill, isTooLate?: IsTooLate): Promise<BankResponse>;
   /** Queries the status of an operation. Pass the whole operation where you have it: a connector may need more than its name. */
   inquire(operation: OperationName | BankOperation): Promise<BankResponse>;
   /** Passes on what the payer's browser brought, and queries the status. Safe to repeat. */

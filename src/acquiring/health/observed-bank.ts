@@ -14,7 +14,7 @@ export function observed<B extends Bank>(bank: B, hear: Listener): B {
   }
   return {
     ...bank,
-    send: (operation, mayStill) => timed(operation.kind, bank.send(operation, mayStill)),
+    send: (operation, ...limits) => timed(operation.kind, bank.send(operation, ...limits)),
     inquire: (operation) => timed('inquire', bank.inquire(operation)),
     resume: (operation, returned) => timed('resume', bank.resume(operation, returned)),
   };

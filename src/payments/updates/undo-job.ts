@@ -30,7 +30,7 @@ export async function runUndoJob(
   if (!payment || !undo) return;
   const bank = await bankOf(payment);
   const message = undoOf(payment, undo);
-  const answer = await sendOrInquire({ db, bank, operation: message, attempt, now: clock.now() });
+  const answer = await sendOrInquire({ db, bank, operation: message, attempt, clock });
   const at = clock.now();
   if (answer.outcome === 'approved') {
     const { rrn, arn } = referencesOf(answer);

@@ -164,6 +164,47 @@ describe('a bank that forgets what it was sent', () => {
   });
 });
 
+describe('a node that stands still before it sends a refund again', () => {
+  /** Its bank is real in all but what it remembers. */
+  const forgetsAfterADay = (bank: Bank): Bank => ({
+    ...bank,
+    abilities: async () => ({ ...(await bank.abilities()), repeatableMs: day }),
+  });
+
+  test('sends nothing once the bank may have forgotten the first, and inquires next', async () => {
+    const { service } = world;
+    const paying = await world.paid(card);
+    const { bankOf } = service.banks;
+    Object.assign(service.banks, {
+      bankOf: async (terminal: never) => forgetsAfterADay(await bankOf(terminal)),
+    });
+    const wayward = waylay(service.banks);
+    const runAfter = async (ms: number) => {
+      service.clock.advance(ms);
+      service.jobs.wake();
+      await service.jobs.whenIdle();
+      const [row] = await query('select stuck_reason from payment where invoice_id = $1', [paying.id]);
+      return row.stuck_reason;
+    };
+    try {
+      service.clock.advance(1_000);
+      wayward.happens('refund', 'message lost');
+      await refund(paying);
+      await service.jobs.whenIdle();
+      wayward.meanwhile('refund', () => Promise.resolve(service.clock.advance(day)));
+      expect(await runAfter(60_000)).toContain('its time to be sent has passed');
+      expect(await logOf(paying)).toEqual(['1.a approved', '1.100 begun']);
+      expect(wayward.asked).toEqual(['refund', 'refund']);
+      expect(await runAfter(60_000)).toContain(whyOnlyInquired);
+      expect(wayward.asked).toEqual(['refund', 'refund', 'inquire']);
+      expect(await logOf(paying)).toEqual(['1.a approved', '1.100 begun']);
+    } finally {
+      Object.assign(service.banks, { bankOf });
+      await query(`update payment set wake_at = null where invoice_id = $1`, [paying.id]);
+    }
+  });
+});
+
 describe('an answer that comes late', () => {
   const said = async (operationId: string) =>
     (

@@ -42,14 +42,14 @@ beforeAll(async () => {
       if (asked.bankId !== 'BANK') return bank;
       return {
         ...bank,
-        async send(operation, mayStill) {
+        async send(operation, ...limits) {
           const isByPayer = operation.kind === 'authorise' && operation.initiation.by === 'payer';
-          if (isByPayer) return bank.send(operation, mayStill);
+          if (isByPayer) return bank.send(operation, ...limits);
           sent.push(operation.operationId);
           const answer = await instead?.();
           if (answer) return answer;
           taken.push(operation.operationId);
-          return bank.send(operation, mayStill);
+          return bank.send(operation, ...limits);
         },
       };
     },

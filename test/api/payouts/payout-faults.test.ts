@@ -171,6 +171,31 @@ describe('a payout without a valid response', () => {
     await resolveWithdrawal(deps, id, lacking);
   });
 
+  test('is not sent again by a node that stands still until its bank no longer remembers the ID', async () => {
+    const { banks, clock } = world.service;
+    world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
+    const { bankOf } = banks;
+    const day = 24 * 3_600_000;
+    Object.assign(banks, {
+      bankOf: async (terminal: never) => {
+        const bank = await bankOf(terminal);
+        return { ...bank, abilities: async () => ({ ...(await bank.abilities()), repeatableMs: day }) };
+      },
+    });
+    const id = await asked();
+    const sentBefore = wayward.sent.length;
+    wayward.meanwhile('payout', () => Promise.resolve(clock.advance(day)));
+    await pass(1_000);
+    expect(wayward.sent).toHaveLength(sentBefore + 1);
+    await untilStuck();
+    Object.assign(banks, { bankOf });
+    expect(await stuckReason(id)).toMatch(/no longer recognises a repeat/);
+    expect(wayward.sent).toHaveLength(sentBefore + 1);
+    expect(await paidOut(id)).toBe(0);
+    const deps = { db: world.service.database, clock, livemode: false };
+    await resolveWithdrawal(deps, id, lacking);
+  });
+
   test('is only asked about after a restore, although nothing of it was sent', async () => {
     const { database } = world.service;
     world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });

@@ -49,9 +49,9 @@ export function waylay(banks: Banks): FaultyBank {
   const { bankOf } = banks;
   const between = (bank: Bank): Bank => ({
     ...bank,
-    send(operation, mayStill) {
+    send(operation, mayStill, isTooLate) {
       sent.push(operation);
-      return pass(operation.kind, () => bank.send(operation, mayStill), mayStill);
+      return pass(operation.kind, () => bank.send(operation, mayStill, isTooLate), mayStill);
     },
     inquire: (operation) => pass('inquire', () => bank.inquire(operation)),
     resume: (operation, returned) => pass('resume', () => bank.resume(operation, returned)),

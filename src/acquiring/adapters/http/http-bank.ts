@@ -10,11 +10,13 @@ import type {
   BankResponse,
   BankOperation,
   CardReference,
+  IsTooLate,
   OperationName,
 } from '../../domain/bank-port.ts';
 import { abilitiesOfVersion1 } from '../../domain/abilities.ts';
 import { messageOf, type ClearCard, type RevealCard } from './build-message.ts';
 import { missingAbility } from '../../domain/missing-ability.ts';
+import { wasLeftHere } from '../../domain/routing/reroute.ts';
 import { openCircuit, type Circuit } from './flow/circuit.ts';
 import { openPace, partOf, type Rank } from './flow/pace.ts';
 import { openKnownAbilities } from './known-abilities.ts';
@@ -76,7 +78,7 @@ type Request = {
   body: Buffer;
   asked: Asked;
   answerMs: number;
-  isTooLate?: () => boolean;
+  isTooLate?: IsTooLate;
 };
 
 const callback = Compile(Callback);
@@ -129,7 +131,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     askAbout(operation, { method: 'GET', body: noBody, suffix: '' });
 
   return {
-    async send(operation, mayStill = () => true) {
+    async send(operation, mayStill = () => true, isTooLate) {
       if (!operationId.test(operation.operationId)) return notAnId;
       const isAble = async () =>
         isOfVersion1(operation) || missingAbility(operation, await abilities()) === undefined;
@@ -138,7 +140,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       if (circuit.isOpen()) return circuitIsOpen;
       const stillMay = async () => (await isAble()) && mayStill();
       const leave = await pace.enter({ ...placeOf(operation), mayStill: stillMay });
-      return 'againInMs' in leave ? { ...tooMany, ...leave } : sendNow(operation).finally(leave);
+      return 'againInMs' in leave ? { ...tooMany, ...leave } : sendNow(operation, isTooLate).finally(leave);
     },
     inquire,
     async resume(operation, returned) {
@@ -224,7 +226,7 @@ function openRequests(options: HttpBankOptions, askLink: AskLink, circuit: Circu
       return answer.outcome === 'notSent' ? { outcome: 'unknown', why: answer.why } : answer;
     },
 
-    async sendNow(operation: BankOperation): Promise<BankResponse> {
+    async sendNow(operation: BankOperation, mustNotLeave?: IsTooLate): Promise<BankResponse> {
       const settle = circuit.admit();
       if (!settle) return circuitIsOpen;
       const message = await builtMessage(operation, options);
@@ -236,22 +238,25 @@ function openRequests(options: HttpBankOptions, askLink: AskLink, circuit: Circu
       const { payerPresent, answerMs } = manner(operation, timeouts);
       const asked = { operationId: operation.operationId, as: operation.kind, payerPresent, plainPages };
       const { notAfter } = operation;
-      const isTooLate = notAfter && (() => clock.now() >= notAfter);
-      const request = { method: 'PUT', path: pathOf(operation), body, asked, answerMs } as const;
-      const answer = await ask({ ...request, ...defined({ isTooLate }) }, settle);
+      const isTooLate = () =>
+        (notAfter !== undefined && clock.now() >= notAfter) || mustNotLeave?.() === true;
+      const path = pathOf(operation);
+      const answer = await ask({ method: 'PUT', path, body, asked, answerMs, isTooLate }, settle);
       // The strings it was built from cannot be erased; this copy can.
       body.fill(0);
-      if (answer.outcome === 'notSent' && answer.noBytesSent) await returnCode(revealed, operation, log);
+      if (wasLeftHere(answer)) await returnCode(revealed, operation, log);
       return answer;
     },
   };
 }
 
 function silenceOf(
-  { written, why, isNonsense }: Exchange & { kind: 'nothing' },
+  { written, why, isNonsense, isTooLate }: Exchange & { kind: 'nothing' },
   settle: Settle,
 ): BankResponse {
-  settle('badly');
+  // That is no fault of the bank.
+  settle(isTooLate ? 'not at all' : 'badly');
+  if (isTooLate) return { outcome: 'notSent', why, turnedAway: true };
   if (!written) return { outcome: 'notSent', why, noBytesSent: true };
   return { outcome: 'unknown', why, ...(isNonsense ? {} : { isSilence: true }) };
 }

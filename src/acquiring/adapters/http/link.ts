@@ -16,6 +16,8 @@ export type Exchange =
       readonly why: string;
       /** Something came back that is no response: not HTTP, or without an end. */
       readonly isNonsense?: true;
+      /** By `isTooLate` of the request. */
+      readonly isTooLate?: true;
     };
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -88,16 +90,16 @@ function receive(
     settle(exchange);
   }
 
-  function giveUp(why: string, isNonsense = false): void {
+  function giveUp(why: string, how: { isNonsense?: true; isTooLate?: true } = {}): void {
     // The client calls onRequestStart right before it writes: until then no byte was sent.
     const written = controller !== undefined;
-    finish({ kind: 'nothing', written, why, ...(isNonsense ? { isNonsense } : {}) });
+    finish({ kind: 'nothing', written, why, ...how });
     controller?.abort(new Error(why));
   }
 
   return {
     onRequestStart(started) {
-      if (isTooLate?.()) giveUp('its time to be sent has passed');
+      if (isTooLate?.()) giveUp('its time to be sent has passed', { isTooLate: true });
       // A limit passed while the request waited for a connection. Aborted here, it is never written.
       if (settled) started.abort(new Error('too late'));
       else controller = started;
@@ -108,11 +110,13 @@ function receive(
     },
     onResponseData(_controller, chunk) {
       bytes += chunk.length;
-      if (bytes > maxAnswerBytes) giveUp(`the response exceeds ${maxAnswerBytes} bytes`, true);
+      if (bytes > maxAnswerBytes)
+        giveUp(`the response exceeds ${maxAnswerBytes} bytes`, { isNonsense: true });
       else chunks.push(chunk);
     },
     onResponseEnd: () => finish({ kind: 'answer', status, headers, body: Buffer.concat(chunks) }),
-    onResponseError: (_controller, error) => giveUp(nameOf(error), error instanceof errors.HTTPParserError),
+    onResponseError: (_controller, error) =>
+      giveUp(nameOf(error), error instanceof errors.HTTPParserError ? { isNonsense: true } : {}),
   };
 }
 
